@@ -1,0 +1,1 @@
+"""Turns ladder documents into Anki decks that keep their review history."""
