@@ -77,6 +77,14 @@ class Rung:
 
 
 @dataclass(frozen=True)
+class RedFlag:
+    """A red flag that no topic is near enough to, and the key that its line began with ('' for a line without one)."""
+
+    key: str
+    flag: Text
+
+
+@dataclass(frozen=True)
 class Topic:
     """One subject that is asked about: its ladder, the signs of a solid answer, and the red flags linked to it."""
 
@@ -114,6 +122,6 @@ class Pack:
     blob: str
     path: str
     topics: tuple[Topic, ...]
-    red_flags: tuple[Text, ...]
+    red_flags: tuple[RedFlag, ...]
     probes: tuple[Probe, ...]
     focus: tuple[Text, ...]

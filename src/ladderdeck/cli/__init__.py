@@ -1,0 +1,69 @@
+"""The command line. Each command is a module of this package, imported only when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from .. import __version__
+
+_COMMANDS = {
+    "build": "build the deck (this is what happens without a command)",
+    "check": "show what is wrong with packs, and build nothing",
+    "inspect": "print the parsed packs as JSON",
+}
+
+
+class _Commands(click.Group):
+    """A group that loads its commands late, and takes `build` where the first word is no command."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f".{cmd_name}", __package__)
+        command = module.command
+        return command if isinstance(command, click.Command) else None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        first = args[0] if args else ""
+        if first not in _COMMANDS and first not in ("--help", "-h", "--version"):
+            args = ["build", *args]
+        return super().parse_args(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # The short texts stand here, so that asking for help imports none of the commands.
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ladderdeck")
+def cli() -> None:
+    """Turn ladder documents into an Anki deck that keeps its review history.
+
+    \b
+    Examples:
+      python build.py                     build cards/ into dist/ladders.apkg
+      python build.py notes/ -o my.apkg   build the packs in notes/
+      python build.py check               only look for mistakes
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line with ``arguments`` (those of the process by default) and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # A console that cannot show Chinese shows escapes instead of ending the build.
+            stream.reconfigure(errors="backslashreplace")
+    cli.main(args=None if arguments is None else list(arguments), prog_name=_program())
+
+
+def _program() -> str:
+    name = sys.argv[0].replace("\\", "/").rpartition("/")[2]
+    return "python build.py" if name == "build.py" else "ladderdeck"

@@ -1,0 +1,52 @@
+"""What several commands share: arguments, and how problems are shown."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ..model import Language, Problem, Severity
+from ..report import problem_text
+
+DEFAULT_PATH = Path("cards")
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def pack_arguments(function: _Function) -> _Function:
+    """Give a command the arguments PATH... and --language."""
+    function = click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))(function)
+    languages = click.Choice([language.value for language in Language])
+    option = click.option("--language", type=languages, help="Take only the packs in this language.")
+    return option(function)
+
+
+def given_paths(paths: Sequence[Path]) -> tuple[Path, ...]:
+    """The paths that were given, or the folder cards/."""
+    return tuple(paths) or (DEFAULT_PATH,)
+
+
+def given_language(language: str | None) -> Language | None:
+    """The language of --language, if it was given."""
+    return Language(language) if language else None
+
+
+def show_problems(problems: Iterable[Problem], *, err: bool) -> None:
+    """Print problems for a person, in colour where the terminal has it and NO_COLOR is not set."""
+    for problem in problems:
+        first, _, rest = problem_text(problem).partition("\n")
+        word = f" {problem.severity.value}: "
+        colour = "red" if problem.severity is Severity.ERROR else "yellow"
+        place, _, message = first.partition(word)
+        click.echo(f"{click.style(place, bold=True)}{click.style(word, fg=colour)}{message}\n{rest}", err=err)
+
+
+def echo_json(data: Any) -> None:
+    """Print data as JSON, in the characters that standard output can take."""
+    encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "").replace("_", "")
+    click.echo(json.dumps(data, ensure_ascii=encoding != "utf8", indent=2))

@@ -1,0 +1,145 @@
+"""From packs to notes: what each card asks and shows. Pure; knows ladders and HTML, but neither files nor guids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from .model import Kind, Language, Pack, Rung, Text, Topic
+from .note import Note, Origin
+from .render import render_text
+from .settings import Settings
+from .tags import tag, topic_tags
+
+_LANG_ATTRIBUTE = {Language.CHINESE: "zh-CN", Language.ENGLISH: "en"}
+
+
+def compose(packs: Iterable[Pack], settings: Settings) -> tuple[Note, ...]:
+    """The notes of all packs, deck by deck, topic by topic, rungs in order.
+
+    ``due`` counts within a deck, so that a change in one pack never moves the cards of another.
+    """
+    notes: list[Note] = []
+    for pack in sorted(packs, key=lambda p: (p.name, p.language.value)):
+        notes.extend(_Composer(pack, settings).notes())
+    return tuple(notes)
+
+
+@dataclass(frozen=True)
+class _Composer:
+    pack: Pack
+    settings: Settings
+
+    def notes(self) -> Iterator[Note]:
+        places: Counter[Kind] = Counter()
+        for due, note in enumerate(self._in_order()):
+            kind = note.origin.kind
+            yield replace(note, due=due, origin=replace(note.origin, place=places[kind]))
+            places[kind] += 1
+
+    def _in_order(self) -> Iterator[Note]:
+        makers = {
+            Kind.RUNG: self._rungs,
+            Kind.SIGN: self._signs,
+            Kind.RED_FLAG: self._red_flags,
+            Kind.LADDER: self._ladder,
+        }
+        kinds = self.settings.kinds
+        tags = topic_tags(self.pack.name, (topic.title.text for topic in self.pack.topics))
+        for topic, topic_tag in zip(self.pack.topics, tags, strict=True):
+            shared = _shared_fields(topic)
+            for kind in kinds:
+                if kind in makers:
+                    for note in makers[kind](topic):
+                        fields = {**shared, **note.fields}
+                        yield replace(note, fields=fields, tags=tuple(sorted((*note.tags, topic_tag))))
+        if Kind.PROBE in kinds:
+            yield from self._probes()
+        if Kind.RED_FLAG in kinds:
+            yield from self._loose_red_flags()
+
+    def _note(self, kind: Kind, topic: str, wording: str, question: str, fields: dict[str, str], *tags: str) -> Note:
+        pack = self.pack
+        common = {
+            "Question": question,
+            "Pack": render_text(pack.name),
+            "Language": _LANG_ATTRIBUTE[pack.language],
+            "Provenance": " · ".join(render_text(part) for part in (pack.name, pack.version, pack.blob) if part),
+        }
+        all_tags = (
+            *(tag("domain", domain) for domain in pack.domains or ("all",)),
+            tag("pack", pack.name),
+            tag("layer", pack.layer),
+            tag("lang", pack.language.value),
+            tag("kind", kind.value),
+            *tags,
+        )
+        origin = Origin(pack.name, pack.language.value, kind, topic, wording, 0)
+        deck = self.settings.deck_name(pack.name, pack.language)
+        return Note(origin, {**common, **fields}, tuple(sorted(all_tags)), deck, 0)
+
+    def _rungs(self, topic: Topic) -> Iterator[Note]:
+        steps = topic.rungs
+        for index, rung in enumerate(steps):
+            fields = {
+                "Place": f"{index + 1} / {len(steps)}",
+                "Earlier": _ladder_list(steps[:index]),
+                "Next": _questions(steps[index + 1]) if index + 1 < len(steps) else "",
+            }
+            place = tag("rung", str(index + 1))
+            yield self._note(Kind.RUNG, topic.title.text, rung.text.text, _questions(rung), fields, place)
+
+    def _signs(self, topic: Topic) -> Iterator[Note]:
+        fields = {"Ladder": _ladder_list(topic.rungs), "Signs": ""}
+        for sign in topic.signs:
+            yield self._note(Kind.SIGN, topic.title.text, sign.text, _block(sign.text), fields)
+
+    def _red_flags(self, topic: Topic) -> Iterator[Note]:
+        fields = {"Ladder": _ladder_list(topic.rungs), "Red Flags": ""}
+        for flag in topic.red_flags:
+            yield self._note(Kind.RED_FLAG, topic.title.text, flag.text, _block(flag.text), fields)
+
+    def _ladder(self, topic: Topic) -> Iterator[Note]:
+        title = topic.title.text
+        fields = {"Place": str(len(topic.rungs)), "Ladder": _ladder_list(topic.rungs)}
+        yield self._note(Kind.LADDER, title, title, _block(title), fields)
+
+    def _probes(self) -> Iterator[Note]:
+        for probe in self.pack.probes:
+            trigger, follow_up = probe.trigger.text, probe.follow_up.text
+            fields = {"Follow Up": _block(follow_up) if follow_up else ""}
+            yield self._note(Kind.PROBE, "", f"{trigger} → {follow_up}", _block(trigger), fields)
+
+    def _loose_red_flags(self) -> Iterator[Note]:
+        for red_flag in self.pack.red_flags:
+            fields = {"Topic": _block(red_flag.key)} if red_flag.key else {}
+            yield self._note(Kind.RED_FLAG, "", red_flag.flag.text, _block(red_flag.flag.text), fields)
+
+
+def _shared_fields(topic: Topic) -> dict[str, str]:
+    """What every note of a topic may show: its title, its signs and its red flags."""
+    return {
+        "Topic": _block(topic.title.text),
+        "Signs": _list("ul", topic.signs),
+        "Red Flags": _list("ul", topic.red_flags),
+    }
+
+
+def _block(source: str) -> str:
+    return f'<div class="text" dir="auto">{render_text(source)}</div>'
+
+
+def _list(element: str, texts: Sequence[Text]) -> str:
+    items = "".join(f'<li class="text" dir="auto">{render_text(text.text)}</li>' for text in texts)
+    return f"<{element}>{items}</{element}>" if items else ""
+
+
+def _questions(rung: Rung) -> str:
+    """A rung's questions, one a line: a list where there are several."""
+    return _block(rung.questions[0].text) if len(rung.questions) == 1 else _list("ul", rung.questions)
+
+
+def _ladder_list(rungs: Sequence[Rung]) -> str:
+    items = "".join(f"<li>{_questions(rung)}</li>" for rung in rungs)
+    return f"<ol>{items}</ol>" if items else ""

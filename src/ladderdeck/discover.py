@@ -1,0 +1,112 @@
+"""Finding and reading the files that a command is given: the edge where paths and the disk begin and end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .model import Position, Problem, Severity
+from .recognise import is_pack
+
+LARGEST_FILE = 16 * 1024 * 1024
+"""Bytes. A pack of 5,000 topics is a tenth of that; more is no document that a person wrote."""
+
+_NOT_SEARCHED = frozenset(["node_modules", "__pycache__"])
+
+
+@dataclass(frozen=True)
+class Document:
+    """The content of a file, and its path as the user would write it."""
+
+    path: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Found:
+    """The packs among the given paths, the Markdown files that are none, and what could not be found or read."""
+
+    documents: tuple[Document, ...]
+    passed_over: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+
+def discover(paths: Sequence[Path]) -> Found:
+    """Read the packs at ``paths``: a file is taken as a pack, a folder is searched for packs at any depth.
+
+    A file that is reached twice is read once. Folders whose name begins with a dot are not searched, links to folders
+    are not followed.
+    """
+    documents: list[Document] = []
+    passed_over: list[str] = []
+    problems: list[Problem] = []
+    seen: set[Path] = set()
+    for given in paths:
+        before = len(documents)
+        for path in _files(given, problems):
+            real = path.resolve()
+            if real in seen:
+                continue
+            seen.add(real)
+            data = _read(path, problems)
+            if data is None:
+                continue
+            if path == given or is_pack(data):
+                documents.append(Document(path.as_posix(), data))
+            else:
+                passed_over.append(path.as_posix())
+        if given.is_dir() and len(documents) == before and not any(_is_under(d.path, given) for d in documents):
+            message = "no pack is in this folder"
+            hint = "a pack is a Markdown file whose front matter has name: and layer:"
+            problems.append(_problem("no-packs", given, message, hint))
+    return Found(tuple(documents), tuple(passed_over), tuple(problems))
+
+
+def _is_under(path: str, folder: Path) -> bool:
+    return Path(path).resolve().is_relative_to(folder.resolve())
+
+
+def _files(given: Path, problems: list[Problem]) -> Iterator[Path]:
+    if given.is_dir():
+        yield from _search(given, problems)
+    elif given.is_file():
+        yield given
+    elif os.path.lexists(given):
+        problems.append(_problem("not-a-file", given, "this is neither a file nor a folder", "name a pack or a folder"))
+    else:
+        problems.append(_problem("no-such-path", given, "there is no such file or folder", "check the path"))
+
+
+def _search(folder: Path, problems: list[Problem]) -> Iterator[Path]:
+    def failed(error: OSError) -> None:
+        problems.append(_unreadable(Path(error.filename or folder), error))
+
+    for parent, folders, files in os.walk(folder, onerror=failed):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NOT_SEARCHED)
+        for name in sorted(files):
+            path = Path(parent, name)
+            if name.lower().endswith((".md", ".markdown")) and not name.startswith(".") and path.is_file():
+                yield path
+
+
+def _read(path: Path, problems: list[Problem]) -> bytes | None:
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            message = f"the file is larger than {LARGEST_FILE // 1024 // 1024} MB"
+            problems.append(_problem("file-too-large", path, message, "split it into several packs"))
+            return None
+        return path.read_bytes()
+    except OSError as error:
+        problems.append(_unreadable(path, error))
+        return None
+
+
+def _unreadable(path: Path, error: OSError) -> Problem:
+    reason = error.strerror or type(error).__name__
+    return _problem("cannot-read", path, f"this cannot be read: {reason}", "check its permissions")
+
+
+def _problem(code: str, path: Path, message: str, hint: str) -> Problem:
+    return Problem(code, Severity.ERROR, Position(path.as_posix()), message, hint)

@@ -1,0 +1,155 @@
+"""The head of a pack: the envelope in which a content store serves it, and the YAML front matter."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import yaml
+
+from .model import Position, Problem, Severity
+from .yaml_nodes import YamlReader
+
+_FENCE = "---"
+_VERSION_LINE = re.compile(r"(\S+)\s+(git:\S+)\s*\Z")
+_BLOB = re.compile(r"/blob/([0-9A-Za-z]+)")
+_NAME = re.compile(r"[^\W_](?:[\w.+-]*[\w+])?\Z")
+_LAYERS = ("base", "domain", "detail", "stack")
+_ENVELOPE_LINES = 40
+"""How far down the front matter may begin. Seen are 4 lines; further down, `---` is a rule between paragraphs."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What stands above a pack's body. Where the YAML says nothing usable, a value is empty and a problem tells why.
+
+    ``body_line`` is the index (from 0) of the first line of the body.
+    """
+
+    name: str = ""
+    layer: str = ""
+    domains: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    description: str = ""
+    version: str = ""
+    blob: str = ""
+    body_line: int = 0
+    keys: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = field(default=(), compare=False)
+
+
+def read_head(lines: list[str], file: str) -> Head:
+    """The envelope and the front matter at the top of ``lines``, which hold no line ends."""
+    opening = next((i for i, line in enumerate(lines[:_ENVELOPE_LINES]) if line.rstrip() == _FENCE), None)
+    if opening is None or any(line.startswith("#") for line in lines[:opening]):
+        hint = "begin the file with a line ---, then name:, layer: and domains:, then a line ---"
+        missing = Problem("no-front-matter", Severity.ERROR, Position(file), "the file has no front matter", hint)
+        return Head(problems=(missing,))
+    closing = next((i for i, line in enumerate(lines) if i > opening and line.rstrip() in (_FENCE, "...")), None)
+    version, blob, served_name = _read_envelope(lines[:opening])
+    if closing is None:
+        problem = Problem(
+            "open-front-matter",
+            Severity.ERROR,
+            Position(file, opening + 1),
+            "the front matter that begins here has no end",
+            "put a line --- behind its last key",
+        )
+        return Head(version=version, blob=blob, body_line=len(lines), problems=(problem,))
+    reader = _HeadReader(file, opening + 2, "the front matter")
+    entries = reader.entries("\n".join(lines[opening + 1 : closing]))
+    head = reader.head(entries, Position(file, opening + 1))
+    if served_name and head.name and served_name != head.name:
+        reader.report(
+            "envelope-name",
+            Position(file),
+            f"the envelope calls the pack {served_name}, its front matter {head.name}",
+            "check that the file holds the pack it should",
+            Severity.WARNING,
+        )
+    return Head(
+        head.name,
+        head.layer,
+        head.domains,
+        head.keywords,
+        head.description,
+        version,
+        blob,
+        closing + 1,
+        tuple(entries or ()),
+        tuple(reader.problems),
+    )
+
+
+def _read_envelope(lines: list[str]) -> tuple[str, str, str]:
+    """Version, blob id and the name under which the store serves the pack; '' for what is not there."""
+    version = blob = name = ""
+    for line in lines:
+        if not version and (match := _VERSION_LINE.match(line.strip())):
+            name, version = match.groups()
+        elif not blob and (found := _BLOB.search(line)):
+            blob = found.group(1)
+    return version, blob, name
+
+
+class _HeadReader(YamlReader):
+    def head(self, entries: dict[str, yaml.Node] | None, start: Position) -> Head:
+        """The values of the known keys, with a problem for each that is missing or wrong (none where YAML is broken)."""
+        if entries is None:
+            return Head()
+        name = self._name(entries.get("name"), start)
+        layer = self._layer(entries.get("layer"), start)
+        return Head(
+            name,
+            layer,
+            self._domains(entries, name, layer, start),
+            tuple(value for value, _ in self.texts(entries.get("keywords"), "keywords")),
+            self.text(entries.get("description"), "description"),
+        )
+
+    def _name(self, node: yaml.Node | None, start: Position) -> str:
+        name = self.text(node, "name")
+        if node is None or (not name and isinstance(node, yaml.ScalarNode)):
+            position = self.place(node) if node else start
+            self.report("no-name", position, "the front matter has no name", "add `name: my-pack`")
+        elif name and not _NAME.match(name):
+            hint = "use letters, digits and -, as in `name: my-pack`"
+            self.report("wrong-name", self.place(node), f"`{name}` cannot be a pack's name", hint)
+            return ""
+        return name
+
+    def _layer(self, node: yaml.Node | None, start: Position) -> str:
+        layer = self.text(node, "layer")
+        if node is None or (not layer and isinstance(node, yaml.ScalarNode)):
+            position = self.place(node) if node else start
+            self.report("no-layer", position, "the front matter has no layer", f"add `layer:` {_or(_LAYERS[:3])}")
+        elif layer and layer not in _LAYERS:
+            self.report("wrong-layer", self.place(node), f"`{layer}` is not a layer", f"write {_or(_LAYERS[:3])}")
+            return ""
+        return layer
+
+    def _domains(self, entries: dict[str, yaml.Node], name: str, layer: str, start: Position) -> tuple[str, ...]:
+        key = "parent" if layer == "stack" and "domains" not in entries else "domains"
+        node = entries.get(key)
+        listed = self.texts(node, key, strict=key == "domains")
+        for value, position in listed:
+            if not _NAME.match(value):
+                hint = "use letters, digits and -, as in `domains: [my-domain]`"
+                self.report("wrong-domains", position, f"`{value}` cannot be a domain's name", hint)
+        domains = tuple(dict.fromkeys(value for value, _ in listed if _NAME.match(value)))
+        if layer in ("detail", "stack") and not listed and (node is None or not self.complained_about(node)):
+            example = "`parent: my-domain`" if layer == "stack" else "`domains: [my-domain]`"
+            position = self.place(node) if node else start
+            self.report("no-domains", position, f"a pack of layer {layer} must say its {key}", f"add {example}")
+        elif layer in ("base", "domain") and node is not None:
+            meaning = "belongs to every domain" if layer == "base" else "is a domain itself"
+            message = f"`domains` is ignored: a pack of layer {layer} {meaning}"
+            hint = "remove it, or write `layer: detail`"
+            self.report("domains-ignored", self.place(node), message, hint, Severity.WARNING)
+        if layer == "domain":
+            return (name,) if name else ()
+        return () if layer == "base" else domains
+
+
+def _or(words: tuple[str, ...]) -> str:
+    return ", ".join(f"`{w}`" for w in words[:-1]) + f" or `{words[-1]}`"

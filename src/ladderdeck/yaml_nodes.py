@@ -1,0 +1,122 @@
+"""YAML read as nodes, so that every value keeps its place and `no`, `1.0` and a date stay the text that was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import yaml
+
+from .model import Position, Problem, Severity
+from .reading import character_problem, unfit_characters
+
+
+class YamlReader:
+    """Reads one YAML text and collects the problems with it in ``problems``.
+
+    ``first_line`` is the number in ``file`` of the text's first line; ``what`` names the text in messages.
+    """
+
+    def __init__(self, file: str, first_line: int, what: str) -> None:
+        self.file = file
+        self.first_line = first_line
+        self.what = what
+        self.problems: list[Problem] = []
+
+    def report(
+        self, code: str, position: Position, message: str, hint: str, severity: Severity = Severity.ERROR
+    ) -> None:
+        self.problems.append(Problem(code, severity, position, message, hint))
+
+    def place(self, node: yaml.Node) -> Position:
+        return Position(self.file, self.first_line + node.start_mark.line, node.start_mark.column + 1)
+
+    def entries(self, text: str) -> dict[str, yaml.Node] | None:
+        """The top-level keys and their nodes; None, and a problem, where the text is no mapping of keys."""
+        try:
+            root = yaml.compose(text, Loader=yaml.SafeLoader)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            position = Position(
+                self.file, self.first_line + (mark.line if mark else 0), (mark.column if mark else 0) + 1
+            )
+            self.report("yaml", position, f"{self.what} is not YAML: {error.problem}", _yaml_hint(error, text))
+            return None
+        except (yaml.YAMLError, RecursionError, ValueError) as error:
+            position = Position(self.file, self.first_line)
+            what = "it is nested too deep" if isinstance(error, RecursionError) else str(error).splitlines()[0]
+            self.report("yaml", position, f"{self.what} is not YAML: {what}", "write plain `key: value` lines")
+            return None
+        if not isinstance(root, yaml.MappingNode):
+            position = Position(self.file, self.first_line)
+            self.report("yaml", position, f"{self.what} holds no keys", "write `key: value` lines")
+            return None
+        return self._unique(root)
+
+    def _unique(self, root: yaml.MappingNode) -> dict[str, yaml.Node]:
+        entries: dict[str, yaml.Node] = {}
+        for key, value in root.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self.report("yaml", self.place(key), "a key must be a word", "write `key: value`")
+            elif key.value in entries:
+                message = f"the key `{key.value}` stands twice in {self.what}"
+                self.report("duplicate-key", self.place(key), message, "keep one of the two")
+            else:
+                entries[key.value] = value
+        return entries
+
+    def complained_about(self, node: yaml.Node) -> bool:
+        return any(p.position == self.place(node) for p in self.problems)
+
+    def text(self, node: yaml.Node | None, key: str) -> str:
+        if node is None:
+            return ""
+        if not isinstance(node, yaml.ScalarNode):
+            self.report(f"wrong-{key}", self.place(node), f"`{key}` must be one text", f"write `{key}: text`")
+            return ""
+        return next((value for value, _ in self._checked(node)), "")
+
+    def texts(self, node: yaml.Node | None, key: str, *, strict: bool = False) -> list[tuple[str, Position]]:
+        """The texts of a list; a single text counts as a list of one, with a complaint where the key must be a list."""
+        if node is None:
+            return []
+        if isinstance(node, yaml.ScalarNode):
+            if strict and node.value:
+                hint = f"write `{key}: [{node.value}]`"
+                self.report(f"wrong-{key}", self.place(node), f"`{key}` must be a list", hint)
+                return []
+            return [item for item in self._checked(node) if item[0]]
+        if not isinstance(node, yaml.SequenceNode):
+            self.report(f"wrong-{key}", self.place(node), f"`{key}` must be a list", f"write `{key}: [one, two]`")
+            return []
+        found: list[tuple[str, Position]] = []
+        for item in node.value:
+            if isinstance(item, yaml.ScalarNode):
+                found.extend(value for value in self._checked(item) if value[0])
+            else:
+                hint = "put quotes around a text that holds a colon, a bracket or a brace"
+                self.report(f"wrong-{key}", self.place(item), f"an item of `{key}` is not a text", hint)
+        return found
+
+    def _checked(self, node: yaml.ScalarNode) -> Iterator[tuple[str, Position]]:
+        """The scalar's text on one line, unless an escape in it made a character that must not reach Anki."""
+        value, position = str(node.value), self.place(node)
+        unfit = [o for o in unfit_characters(value) if value[o] != "\n"]
+        for offset in unfit[:1]:
+            problem = character_problem(value[offset], position)
+            if problem:
+                self.problems.append(problem)
+        if not unfit:
+            yield " ".join(value.split()), position
+
+
+def _yaml_hint(error: yaml.MarkedYAMLError, text: str) -> str:
+    problem = error.problem or ""
+    if "mapping values are not allowed" in problem:
+        return "put quotes around a text that holds a colon and a blank"
+    if "\\t" in problem or "\t" in text:
+        return "indent with blanks, not with tabs"
+    if "alias" in problem or "anchor" in problem:
+        return "put quotes around a text that begins with * or &"
+    if "expected ',' or ']'" in problem:
+        return "close the list with ], and put quotes around a text that holds a bracket"
+    return "put quotes around the text, or mend the line"
