@@ -1,0 +1,134 @@
+"""Loading the card templates: what is checked, and that the project's own are in order."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from package_samples import FULL, templates
+
+import ladderdeck.templates as module
+from ladderdeck.model import Kind, Severity
+from ladderdeck.templates import default_folder, load_templates
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the project's templates, to be spoilt."""
+    return Path(shutil.copytree(default_folder(), tmp_path / "templates"))
+
+
+def only_problem(folder: Path):
+    (problem,) = load_templates(folder).problems
+    assert problem.severity is Severity.ERROR
+    assert problem.message.endswith(".") and problem.hint.endswith(".")
+    return problem
+
+
+def test_the_own_templates_have_no_problem() -> None:
+    loaded = templates()
+    assert loaded.problems == ()
+    assert set(loaded.cards) == set(Kind)
+    assert loaded.css.strip()
+    assert all(card.front.strip() and card.back.strip() for card in loaded.cards.values())
+
+
+def test_the_folder_of_a_wheel_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkout = Path(module.__file__).resolve().parents[2] / "templates"
+    package = tmp_path / "site" / "ladderdeck"
+    package.mkdir(parents=True)
+    monkeypatch.setattr(module, "__file__", str(package / "templates.py"))
+    assert default_folder() == tmp_path / "templates"
+    (package / "_templates").mkdir()
+    assert default_folder() == package / "_templates"
+    monkeypatch.undo()
+    assert default_folder() in (checkout, Path(module.__file__).resolve().parent / "_templates")
+
+
+@pytest.mark.parametrize("name", ["rung/front.html", "red-flag/back.html", "style.css"])
+def test_a_missing_file(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    problem = only_problem(folder)
+    assert problem.code == "template-missing"
+    assert problem.position.file == str(folder / name)
+
+
+def test_no_folder_at_all_names_every_file(tmp_path: Path) -> None:
+    problems = load_templates(tmp_path / "nowhere").problems
+    assert len(problems) == 2 * len(Kind) + 1
+    assert {problem.code for problem in problems} == {"template-missing"}
+    assert list(problems) == sorted(problems, key=lambda problem: problem.position)
+
+
+def test_a_file_that_is_not_utf_8(folder: Path) -> None:
+    (folder / "probe" / "back.html").write_bytes("{{Question}}\n简历".encode("gbk"))
+    problem = only_problem(folder)
+    assert (problem.code, problem.position.line) == ("template-encoding", 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line", "column"),
+    [
+        ("{{Question}}\n  {{Anwser}}", "template-field", 2, 3),
+        ("{{Question}}{{hint:Anwser}}", "template-field", 1, 13),
+        ("{{Question}}{{#Nothing}}x{{/Nothing}}", "template-field", 1, 13),
+        ("{{Question}}{{FrontSide}}", "template-field", 1, 13),
+        ("{{Question}}{{}}", "template-field", 1, 13),
+        ("{{question}}{{Question}}", "template-field", 1, 1),
+        ("{{Question}}\n{{#Topic}}x", "template-section", 2, 1),
+        ("{{Question}}{{/Topic}}", "template-section", 1, 13),
+        ("{{Question}}{{#Topic}}{{#Pack}}{{/Topic}}{{/Pack}}", "template-section", 1, 32),
+        ("{{Question}} {{Topic}", "template-section", 1, 14),
+        ("{{Topic}}", "template-question", 1, 1),
+        ("{{hint:Question}}", "template-question", 1, 1),
+        ("<!-- {{Question}} -->", "template-question", 1, 1),
+        ("{{#Topic}}{{Question}}{{/Topic}}", "template-question", 1, 1),
+        ("{{^Question}}{{Question}}{{/Question}}", "template-question", 1, 1),
+    ],
+)
+def test_a_front_that_anki_would_stumble_over(folder: Path, text: str, code: str, line: int, column: int) -> None:
+    file = folder / "rung" / "front.html"
+    file.write_text(text, encoding="utf-8")
+    problem = load_templates(folder).problems[0]
+    assert (problem.code, problem.position.line, problem.position.column) == (code, line, column)
+    assert problem.position.file == str(file)
+    assert "rung/front.html" in problem.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{{ Question }}{{Tags}}", "{{#Question}}{{Question}}{{/Question}}", "{{Question}}<!-- {{Anwser}} {{#Topic}} -->"],
+)
+def test_a_front_that_is_in_order(folder: Path, text: str) -> None:
+    (folder / "rung" / "front.html").write_text(text, encoding="utf-8")
+    assert load_templates(folder).problems == ()
+
+
+def test_line_ends_and_byte_order_mark_do_not_matter(folder: Path) -> None:
+    before = load_templates(folder)
+    for file in folder.rglob("*.*"):
+        text = file.read_text(encoding="utf-8")
+        file.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    assert load_templates(folder) == before
+
+
+def test_nothing_is_loaded_from_elsewhere() -> None:
+    """A phone may be without a network, and a card must not tell anybody that it is being read."""
+    loaded = templates()
+    for text in (loaded.css, *(side for card in loaded.cards.values() for side in (card.front, card.back))):
+        assert not re.search(r"https?:|//\w|@import|url\(|<script|<link|<iframe", text)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_every_label_is_there_in_both_languages(kind: Kind) -> None:
+    card = templates().cards[kind]
+    for text in (card.front, card.back):
+        chinese, english = text.count('<span class="zh">'), text.count('<span class="en">')
+        assert chinese == english
+        rest = re.sub(r'<span class="(zh|en)">.*?</span>|<!--.*?-->|\{\{.*?\}\}|<[^>]*>', "", text, flags=re.DOTALL)
+        assert not re.search(r"\w", rest), "a label that is there in one language only"
+
+
+def test_every_field_that_people_read_is_shown_somewhere() -> None:
+    shown = "".join(card.front + card.back for card in templates().cards.values())
+    assert {name for name in FULL if "{{" + name + "}}" not in shown} == {"Data"}
