@@ -6,11 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from .ledger import Entry
 from .model import Kind, Language, Pack, Rung, Text, Topic
 from .note import Note, Origin
 from .render import render_text
 from .settings import Settings
-from .tags import tag, topic_tags
+from .tags import RETIRED_TAG, tag, topic_tags
+
+_RETIRED = {
+    Language.CHINESE: "这张卡片的内容已从题库中移除。可以搁置或删除它。",
+    Language.ENGLISH: "This text is no longer in its pack. You may suspend or delete this card.",
+}
+_LAST = 10**6
+"""Where a retired card stands among new cards, should it come to a collection that never had it: behind all others."""
 
 _LANG_ATTRIBUTE = {Language.CHINESE: "zh-CN", Language.ENGLISH: "en"}
 
@@ -26,17 +34,40 @@ def compose(packs: Iterable[Pack], settings: Settings) -> tuple[Note, ...]:
     return tuple(notes)
 
 
+def retired_note(entry: Entry, settings: Settings) -> Note:
+    """What the note of an entry becomes when its text has left the pack: the question, and a word that it may go.
+
+    A package cannot delete a note; this one tells its owner, and is found by its tag.
+    """
+    language = Language(entry.language)
+    fields = {
+        "Question": _block(entry.text),
+        "Topic": _block(entry.topic) if entry.topic else "",
+        "Pack": render_text(entry.pack),
+        "Language": _LANG_ATTRIBUTE[language],
+        "Notice": _RETIRED[language],
+    }
+    tags = (
+        RETIRED_TAG,
+        tag("pack", entry.pack),
+        tag("lang", entry.language),
+        tag("kind", entry.kind.value),
+    )
+    origin = Origin(entry.pack, entry.language, entry.kind, entry.topic, entry.text, entry.place)
+    return Note(origin, fields, tuple(sorted(tags)), settings.deck_name(entry.pack, language), _LAST)
+
+
 @dataclass(frozen=True)
 class _Composer:
     pack: Pack
     settings: Settings
 
     def notes(self) -> Iterator[Note]:
-        places: Counter[Kind] = Counter()
+        places: Counter[tuple[Kind, str]] = Counter()
         for due, note in enumerate(self._in_order()):
-            kind = note.origin.kind
-            yield replace(note, due=due, origin=replace(note.origin, place=places[kind]))
-            places[kind] += 1
+            group = (note.origin.kind, note.origin.topic)
+            yield replace(note, due=due, origin=replace(note.origin, place=places[group]))
+            places[group] += 1
 
     def _in_order(self) -> Iterator[Note]:
         makers = {
@@ -59,7 +90,9 @@ class _Composer:
         if Kind.RED_FLAG in kinds:
             yield from self._loose_red_flags()
 
-    def _note(self, kind: Kind, topic: str, wording: str, question: str, fields: dict[str, str], *tags: str) -> Note:
+    def _note(
+        self, kind: Kind, topic: str, text: Text, question: str, fields: dict[str, str], tags: tuple[str, ...] = ()
+    ) -> Note:
         pack = self.pack
         common = {
             "Question": question,
@@ -75,9 +108,9 @@ class _Composer:
             tag("kind", kind.value),
             *tags,
         )
-        origin = Origin(pack.name, pack.language.value, kind, topic, wording, 0)
+        origin = Origin(pack.name, pack.language.value, kind, topic, text.text, 0)
         deck = self.settings.deck_name(pack.name, pack.language)
-        return Note(origin, {**common, **fields}, tuple(sorted(all_tags)), deck, 0)
+        return Note(origin, {**common, **fields}, tuple(sorted(all_tags)), deck, 0, text.position)
 
     def _rungs(self, topic: Topic) -> Iterator[Note]:
         steps = topic.rungs
@@ -88,33 +121,34 @@ class _Composer:
                 "Next": _questions(steps[index + 1]) if index + 1 < len(steps) else "",
             }
             place = tag("rung", str(index + 1))
-            yield self._note(Kind.RUNG, topic.title.text, rung.text.text, _questions(rung), fields, place)
+            yield self._note(Kind.RUNG, topic.title.text, rung.text, _questions(rung), fields, (place,))
 
     def _signs(self, topic: Topic) -> Iterator[Note]:
         fields = {"Ladder": _ladder_list(topic.rungs), "Signs": ""}
         for sign in topic.signs:
-            yield self._note(Kind.SIGN, topic.title.text, sign.text, _block(sign.text), fields)
+            yield self._note(Kind.SIGN, topic.title.text, sign, _block(sign.text), fields)
 
     def _red_flags(self, topic: Topic) -> Iterator[Note]:
         fields = {"Ladder": _ladder_list(topic.rungs), "Red Flags": ""}
         for flag in topic.red_flags:
-            yield self._note(Kind.RED_FLAG, topic.title.text, flag.text, _block(flag.text), fields)
+            yield self._note(Kind.RED_FLAG, topic.title.text, flag, _block(flag.text), fields)
 
     def _ladder(self, topic: Topic) -> Iterator[Note]:
         title = topic.title.text
         fields = {"Place": str(len(topic.rungs)), "Ladder": _ladder_list(topic.rungs)}
-        yield self._note(Kind.LADDER, title, title, _block(title), fields)
+        yield self._note(Kind.LADDER, title, topic.title, _block(title), fields)
 
     def _probes(self) -> Iterator[Note]:
         for probe in self.pack.probes:
             trigger, follow_up = probe.trigger.text, probe.follow_up.text
             fields = {"Follow Up": _block(follow_up) if follow_up else ""}
-            yield self._note(Kind.PROBE, "", f"{trigger} → {follow_up}", _block(trigger), fields)
+            text = Text(f"{trigger} → {follow_up}", probe.trigger.position)
+            yield self._note(Kind.PROBE, "", text, _block(trigger), fields)
 
     def _loose_red_flags(self) -> Iterator[Note]:
         for red_flag in self.pack.red_flags:
             fields = {"Topic": _block(red_flag.key)} if red_flag.key else {}
-            yield self._note(Kind.RED_FLAG, "", red_flag.flag.text, _block(red_flag.flag.text), fields)
+            yield self._note(Kind.RED_FLAG, "", red_flag.flag, _block(red_flag.flag.text), fields)
 
 
 def _shared_fields(topic: Topic) -> dict[str, str]:

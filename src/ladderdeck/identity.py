@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import count
@@ -14,7 +14,6 @@ from .ledger import Entry, Ledger, TypeEntry, newest
 from .matching import Doubt, match
 from .model import Kind
 from .note import FIELDS, IdentifiedNote, Note, Origin
-from .retired import retired_note
 from .wording import wording_key
 
 KEPT_RETIRED = 60 * 24 * 3600
@@ -53,40 +52,139 @@ class Identified:
     doubts: tuple[tuple[Note, Doubt], ...]
 
 
-def identify(
-    notes: Sequence[Note],
-    ledger: Ledger,
-    now: int,
-    types: Mapping[Kind, str],
-    present: frozenset[tuple[str, str]],
-) -> Identified:
-    """Give every note its guid and time of change.
+@dataclass(frozen=True)
+class Scope:
+    """What a build covers. ``present`` are the packs (name, language) that exist, whether they are built now or not:
+    the ledger's notes of packs that exist elsewhere stay untouched. ``types`` are the fingerprints of the note types'
+    templates and style, ``retire`` makes the note that an entry becomes when its text has left the pack."""
 
-    ``now`` is the time of this build in Unix seconds. ``types`` are the fingerprints of the note types' templates and
-    style. ``present`` are the packs (name, language) that exist, whether they are among ``notes`` or not: the ledger's
-    notes of packs that exist and are not built now stay untouched. A time of change is later than the one before,
-    whatever ``now`` is, for Anki takes no change with an earlier or equal one.
+    present: frozenset[tuple[str, str]]
+    types: Mapping[Kind, str]
+    retire: Callable[[Entry], Note]
+
+
+def identify(notes: Sequence[Note], ledger: Ledger, now: int, scope: Scope) -> Identified:
+    """Give every note its guid and time of change, and retire the ledger's notes that are no longer there.
+
+    ``now`` is the time of this build in Unix seconds. A time of change is always later than the one before, whatever
+    ``now`` is, for Anki takes no change with an earlier or equal one.
     """
     built = frozenset((note.origin.pack, note.origin.language) for note in notes)
-    known = {(entry.pack, entry.language) for entry in ledger.notes.values()}
-    gone = frozenset(known - present - built)
+    gone = frozenset((e.pack, e.language) for e in ledger.notes.values()) - scope.present - built
     matches = match([note.origin for note in notes], ledger.notes.values(), gone)
-    guids = _guids([note.origin for note in notes], matches.entries, ledger)
     changes: list[Changed] = []
     identified: list[IdentifiedNote] = []
-    for index, (note, guid) in enumerate(zip(notes, guids, strict=True)):
+    new_guids = _guids([note.origin for note in notes], matches.entries, ledger)
+    for index, (note, guid) in enumerate(zip(notes, new_guids, strict=True)):
         before = matches.entries.get(index)
         entry, stored = _entry(note, guid, before, now)
         changes.append(Changed(_change(entry, before), entry, before))
         identified.append(IdentifiedNote(stored, guid, entry.modified))
-    taken = {change.entry.guid for change in changes}
-    renamed = {(c.before.pack, c.before.language) for c in changes if c.before} & gone
-    for old in sorted(ledger.notes.values(), key=lambda e: e.guid):
-        if old.guid not in taken and (old.pack, old.language) in built | gone | renamed:
-            changes.append(_retire(old, now))
-    entries = {**ledger.notes, **{change.entry.guid: change.entry for change in changes}}
-    type_entries = {**ledger.types, **{kind: _type(ledger.types.get(kind), fp, now) for kind, fp in types.items()}}
-    new = Ledger(MappingProxyType(entries), MappingProxyType(type_entries))
-    identified.extend(_still_retired(changes, notes, newest(new)))
-    doubts = tuple((notes[doubt.note], doubt) for doubt in matches.doubts)
-    return Identified(tuple(identified), new, tuple(changes), doubts)
+    retired = _retire(ledger, {c.entry.guid for c in changes}, built | gone, now, scope)
+    changes.extend(changed for changed, _ in retired)
+    types = {kind: _type(ledger.types.get(kind), print_now, now) for kind, print_now in scope.types.items()}
+    entries = {**ledger.notes, **{c.entry.guid: c.entry for c in changes}}
+    new = Ledger(MappingProxyType(entries), MappingProxyType({**ledger.types, **types}))
+    kept_since = newest(new) - KEPT_RETIRED
+    identified.extend(note for changed, note in retired if changed.entry.retired >= kept_since)
+    return Identified(
+        tuple(identified), new, tuple(changes), tuple((notes[doubt.note], doubt) for doubt in matches.doubts)
+    )
+
+
+def _retire(
+    ledger: Ledger, found: set[str], packs: frozenset[tuple[str, str]], now: int, scope: Scope
+) -> list[tuple[Changed, IdentifiedNote]]:
+    """The entries of ``packs`` that no note is: those retired before stay as they are, the others retire now."""
+    result = []
+    for before in sorted(ledger.notes.values(), key=lambda e: e.guid):
+        if before.guid in found or (before.pack, before.language) not in packs:
+            continue
+        since = before.retired or max(now, before.modified + 1)
+        entry, stored = _entry(scope.retire(before), before.guid, before, now, retired=since)
+        change = Change.UNCHANGED if before.retired else Change.RETIRED
+        result.append((Changed(change, entry, before), IdentifiedNote(stored, before.guid, entry.modified)))
+    return result
+
+
+def guids(notes: Sequence[Note]) -> tuple[str, ...]:
+    """The guids of notes that nothing is known of yet: made of pack, language, kind and wording, none twice.
+
+    Blanks, emphasis and punctuation do not count. Where a wording comes again in the pack, as a sign may under two
+    topics, the later one's topic is added, and if that is not enough, a number.
+    """
+    return _guids([note.origin for note in notes], {}, Ledger())
+
+
+def _guids(origins: Sequence[Origin], found: Mapping[int, Entry], ledger: Ledger) -> tuple[str, ...]:
+    taken = set(ledger.notes)
+    result: list[str] = []
+    for index, origin in enumerate(origins):
+        entry = found.get(index)
+        guid = entry.guid if entry else next(c for c in _candidates(origin) if c not in taken)
+        taken.add(guid)
+        result.append(guid)
+    return tuple(result)
+
+
+def _candidates(origin: Origin) -> Iterator[str]:
+    parts = (origin.pack, origin.language, origin.kind.value, wording_key(origin.wording))
+    yield _digest(20, *parts)
+    for number in count():
+        yield _digest(20, *parts, wording_key(origin.topic), *([str(number)] if number else []))
+
+
+def _digest(length: int, *parts: str) -> str:
+    # 20 hexadecimal digits are 80 bits: with a million notes the chance of two alike is below one in a trillion.
+    text = "\x1f".join(("ladderdeck", *parts))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
+
+
+def fingerprint(note: Note) -> str:
+    """What Anki would store of a note, in 16 hexadecimal digits. Not counted are the deck and the order, which Anki
+    takes at the first import only, and the provenance, which tells of which pack version the content is."""
+    fields = [note.fields.get(name, "") for name in FIELDS if name != "Provenance"]
+    return _digest(16, json.dumps([note.origin.kind.value, fields, note.tags], ensure_ascii=False))
+
+
+def _entry(note: Note, guid: str, before: Entry | None, now: int, retired: int = 0) -> tuple[Entry, Note]:
+    """The note's entry from now on, and the note as it is to be stored: with the provenance of its latest change."""
+    origin, print_now = note.origin, fingerprint(note)
+    provenance = note.fields.get("Provenance", "")
+    modified = now
+    if before is not None and before.fingerprint == print_now:
+        modified, provenance = before.modified, before.provenance
+    elif before is not None:
+        modified = max(now, before.modified + 1)
+    entry = Entry(
+        guid,
+        origin.kind,
+        origin.pack,
+        origin.language,
+        origin.topic,
+        origin.wording,
+        origin.place,
+        print_now,
+        modified,
+        provenance,
+        retired,
+    )
+    return entry, replace(note, fields={**note.fields, "Provenance": provenance})
+
+
+def _change(entry: Entry, before: Entry | None) -> Change:
+    if before is None:
+        return Change.NEW
+    if before.retired:
+        return Change.RETURNED
+    if wording_key(entry.text) != wording_key(before.text):
+        return Change.REWORDED
+    if (entry.pack, wording_key(entry.topic)) != (before.pack, wording_key(before.topic)):
+        return Change.MOVED
+    return Change.UNCHANGED if entry.fingerprint == before.fingerprint else Change.UPDATED
+
+
+def _type(before: TypeEntry | None, print_now: str, now: int) -> TypeEntry:
+    if before is None:
+        return TypeEntry(print_now, now)
+    return before if before.fingerprint == print_now else TypeEntry(print_now, max(now, before.modified + 1))

@@ -30,7 +30,7 @@ class Entry:
     """What the ledger knows of one note.
 
     ``text`` is its wording and ``topic`` its topic's title at the last build, ``place`` its index among its kind in the
-    pack. ``fingerprint`` stands for what Anki stored, ``modified`` (Unix seconds) for when that last changed,
+    topic. ``fingerprint`` stands for what Anki stored, ``modified`` (Unix seconds) for when that last changed,
     ``provenance`` for the pack version of that time. ``retired`` is the time when the text left the pack, 0 while there.
     """
 
@@ -111,7 +111,9 @@ def read_ledger(text: str, file: str) -> tuple[Ledger, tuple[Problem, ...]]:
     lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")
     conflict = next((i for i, line in enumerate(lines, 1) if _CONFLICT.match(line)), None)
     if conflict:
-        hint = "merge the file first: keep the lines of both sides, and remove the lines with <<<<<<<, ======= and >>>>>>>"
+        hint = (
+            "merge the file first: keep the lines of both sides, and remove the lines with <<<<<<<, ======= and >>>>>>>"
+        )
         return Ledger(), (_error("ledger-conflict", file, conflict, "the ledger holds a conflict of git", hint),)
     head = _FIRST_LINE.match(lines[0].lstrip("\ufeff"))
     if head and int(head.group(1)) > FORMAT:

@@ -51,7 +51,9 @@ def _twins(packs: Sequence[Pack]) -> list[Problem]:
     for pack in packs:
         twin = first.setdefault((pack.name.casefold(), pack.language), pack)
         if pack.name and twin is not pack:
-            message = f"the pack `{pack.name}` is here twice in the language `{pack.language.value}`: also in {twin.path}"
+            message = (
+                f"the pack `{pack.name}` is here twice in the language `{pack.language.value}`: also in {twin.path}"
+            )
             hint = "remove one of the two, or give it a name of its own"
             problems.append(Problem("duplicate-pack", Severity.ERROR, Position(pack.path), message, hint))
     return problems

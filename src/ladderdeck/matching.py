@@ -202,12 +202,11 @@ class _Matcher:
         old_names = [_names(entry.text) for entry in entries]
         topics = [wording_key(self.origins[note].topic) for note in notes]
         old_topics = [self._topic_of(entry) for entry in entries]
-        span = max(len(notes), len(entries), 1)
         return [
             [
                 _WORDING * float(wording[row][column]) / 100
                 + (_TOPIC if topics[row] == old_topics[column] else 0)
-                + _PLACE * max(0.0, 1 - abs(self.origins[note].place - entry.place) / span)
+                + _PLACE / (1 + abs(self.origins[note].place - entry.place))
                 - (_OTHER_NAMES if _name_others(names[row], old_names[column]) else 0)
                 for column, entry in enumerate(entries)
             ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .model import Kind
+from .model import Kind, Position
 
 FIELDS = (
     "Question",  # what is asked or shown on the front; never empty, and what Anki's browser lists
@@ -35,7 +35,7 @@ class Origin:
     """Where in the packs a note comes from: what identity needs to find the note again after an edit.
 
     ``topic`` is the topic's title as written ('' for a note without one), ``wording`` the item's own text as written,
-    ``place`` its index among its kind in the pack, counted from 0.
+    ``place`` its index among its kind in the topic (in the pack, for a note without a topic), counted from 0.
     """
 
     pack: str
@@ -51,7 +51,8 @@ class Note:
     """A note before it has an identity: its content as Anki would store it.
 
     ``fields`` maps names of :data:`FIELDS` to HTML, an absent name is an empty field. ``tags`` are sorted, ``deck`` is
-    the full name with its parents, ``due`` the order among new cards, counted from 0.
+    the full name with its parents, ``due`` the order among new cards, counted from 0, ``position`` where its text stands
+    (None for a note whose text is gone).
     """
 
     origin: Origin
@@ -59,6 +60,7 @@ class Note:
     tags: tuple[str, ...]
     deck: str
     due: int
+    position: Position | None = None
 
 
 @dataclass(frozen=True)

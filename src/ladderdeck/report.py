@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from .identity import Change, Changed
 from .model import Kind, Problem, Severity
-from .note import Note
+from .note import IdentifiedNote
+from .tags import RETIRED_SEARCH
 
 _NAMES = {
     Kind.RUNG: ("rung", "rungs"),
@@ -35,7 +37,47 @@ def count_of(number: int, singular: str, plural: str) -> str:
     return f"{number} {singular if number == 1 else plural}"
 
 
-def kind_counts(notes: Sequence[Note]) -> str:
+def kind_counts(notes: Sequence[IdentifiedNote]) -> str:
     """How many notes of each kind there are: '36 rungs, 29 signs, 9 ladders'."""
-    counts = Counter(note.origin.kind for note in notes)
+    counts = Counter(identified.note.origin.kind for identified in notes)
     return ", ".join(count_of(counts[kind], *_NAMES[kind]) for kind in Kind if counts[kind])
+
+
+_NAMED = (Change.REWORDED, Change.MOVED, Change.RETURNED, Change.RETIRED)
+"""The changes that concern a review history, shown by name after every build; the others with --verbose."""
+
+_SHOWN_AT_MOST = 10
+
+
+def change_lines(changes: Sequence[Changed], *, verbose: bool) -> list[str]:
+    """What happened to the notes: a line of counts, then those that changed identity by name, all with ``verbose``."""
+    counts = Counter(changed.change for changed in changes)
+    summary = ", ".join(f"{counts[change]} {change.value}" for change in Change if counts[change])
+    lines = [summary] if summary else []
+    for change in Change:
+        named = [changed for changed in changes if changed.change is change]
+        if change is Change.UNCHANGED or not named or not (verbose or change in _NAMED):
+            continue
+        shown = named if verbose else named[:_SHOWN_AT_MOST]
+        lines.extend(f"  {_change_line(changed)}" for changed in shown)
+        if len(shown) < len(named):
+            lines.append(f"  … and {len(named) - len(shown)} more {change.value}; --verbose shows them")
+        if change is Change.RETIRED:
+            lines.append(f"  In Anki, search {RETIRED_SEARCH} to see the retired cards, and suspend or delete them.")
+    return lines
+
+
+def _change_line(changed: Changed) -> str:
+    entry, before = changed.entry, changed.before
+    what = f"{changed.change.value} {_NAMES[entry.kind][0]}: "
+    if before is not None and changed.change is Change.REWORDED:
+        return f"{what}{_short(before.text)}  ⇒  {_short(entry.text)}"
+    if before is not None and changed.change is Change.MOVED:
+        places = (f"{e.pack}, {e.topic}" if before.pack != entry.pack else e.topic for e in (before, entry))
+        return f"{what}{_short(entry.text)} ({'  ⇒  '.join(places)})"
+    return f"{what}{_short(entry.text)}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 80 else f"{line[:79]}…"

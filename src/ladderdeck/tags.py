@@ -6,6 +6,12 @@ import hashlib
 import unicodedata
 from collections.abc import Iterable
 
+RETIRED_TAG = "ladder::retired"
+"""The tag of notes whose text has left the packs."""
+
+RETIRED_SEARCH = f"tag:{RETIRED_TAG}"
+"""What finds those notes in Anki's browser."""
+
 _LONGEST = 60
 """Characters of a name that go into a tag as they are; a longer one is cut and told apart by a hash."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from types import MappingProxyType
 
 from .model import Kind, Position, Problem, Severity
 from .note import FIELDS
+from .note_types import NOTE_TYPES
 
 _SPECIAL = frozenset({"Tags", "Type", "Deck", "Subdeck", "Card", "CardFlag", "CardID"})
 """What Anki offers on both sides besides a note's fields (Anki manual, 'Field Replacements': special fields)."""
@@ -69,6 +72,17 @@ def load_templates(folder: Path) -> Templates:
     css = _read(folder / "style.css", problems) or ""
     problems.sort(key=lambda problem: (problem.position, problem.code))
     return Templates(MappingProxyType(cards), css, tuple(problems))
+
+
+def type_fingerprints(templates: Templates) -> dict[Kind, str]:
+    """For each kind what Anki would store of its note type, in 16 hexadecimal digits: names, templates and style."""
+    prints = {}
+    for kind, note_type in NOTE_TYPES.items():
+        card = templates.cards[kind]
+        names = [note_type.name, note_type.template_name, *FIELDS]
+        content = json.dumps([names, card.front, card.back, templates.css], ensure_ascii=False)
+        prints[kind] = hashlib.sha256(content.encode()).hexdigest()[:16]
+    return prints
 
 
 def _read(file: Path, problems: list[Problem]) -> str | None:

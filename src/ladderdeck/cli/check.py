@@ -25,18 +25,19 @@ def command(paths: tuple[Path, ...], language: str | None, form: str, verbose: b
 
     Example: python build.py check cards/ --format github
     """
-    library, _ = read_inputs(given_paths(paths), given_language(language))
+    inputs = read_inputs(given_paths(paths), given_language(language))
+    problems = inputs.problems
     if form == "json":
-        echo_json({"problems": [problem_view(problem) for problem in library.problems]})
+        echo_json({"problems": [problem_view(problem) for problem in problems]})
     elif form == "github":
-        for problem in library.problems:
+        for problem in problems:
             click.echo(github_command(problem))
     else:
-        show_problems(library.problems, err=False)
-        packs = count_of(len(library.packs), "pack", "packs")
-        click.echo(f"{packs}: {problem_count(library.problems)}")
+        show_problems(problems, err=False)
+        packs = count_of(len(inputs.library.packs), "pack", "packs")
+        click.echo(f"{packs}: {problem_count(problems)}")
     if verbose:
         for path in discover(given_paths(paths)).passed_over:
             click.echo(f"{path}: passed over, it has no ladder front matter", err=form != "text")
-    if any(problem.severity is Severity.ERROR for problem in library.problems):
+    if any(problem.severity is Severity.ERROR for problem in problems):
         raise SystemExit(1)

@@ -10,10 +10,9 @@ from typing import Any, TypeVar
 
 import click
 
+from ..home import DEFAULT_PATH
 from ..model import Language, Problem, Severity
 from ..report import problem_text
-
-DEFAULT_PATH = Path("cards")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -24,6 +23,13 @@ def pack_arguments(function: _Function) -> _Function:
     languages = click.Choice([language.value for language in Language])
     option = click.option("--language", type=languages, help="Take only the packs in this language.")
     return option(function)
+
+
+def ledger_option(function: _Function) -> _Function:
+    """Give a command the option --ledger."""
+    kind = click.Path(dir_okay=False, path_type=Path)
+    text = "The ledger to use, if it is not the ledger.json above the packs."
+    return click.option("--ledger", metavar="FILE", type=kind, help=text)(function)
 
 
 def given_paths(paths: Sequence[Path]) -> tuple[Path, ...]:
