@@ -62,6 +62,7 @@ class _Package(genanki.Package):  # type: ignore[misc]
     def __init__(self, decks: list[genanki.Deck], models: Mapping[_Model, int], notes: list[_Note]) -> None:
         super().__init__(decks)
         self.models, self.notes = models, notes
+        self.media: dict[str, bytes] = {}
 
     def write_to_db(self, cursor: sqlite3.Cursor, timestamp: float, id_gen: Iterator[int]) -> None:
         """Fill an empty database. Both times are unused: decks and the collection row keep genanki's, of 2015."""
@@ -95,7 +96,9 @@ class _Package(genanki.Package):  # type: ignore[misc]
 
     def write_to_file(self, file: Path, timestamp: float | None = None) -> None:
         """Write the package to ``file``; ``timestamp`` is unused, all times are given already."""
-        entries = {"collection.anki2": self.database(), "media": b"{}"}
+        names = {str(number): name for number, name in enumerate(self.media)}
+        entries = {"collection.anki2": self.database(), "media": json.dumps(names).encode()}
+        entries.update((number, self.media[name]) for number, name in names.items())
         with zipfile.ZipFile(file, "w") as archive:
             for name, content in entries.items():
                 entry = zipfile.ZipInfo(name, _ZIP_DATE)
@@ -112,6 +115,7 @@ def write_anki_file(
     templates: Templates,
     type_modified: Mapping[Kind, int],
     file: Path,
+    media: Mapping[str, bytes],
 ) -> None:
     """Write ``notes``, already checked, into ``file``.
 
@@ -127,6 +131,7 @@ def write_anki_file(
             for note in sorted(notes, key=lambda note: note_ids[note.guid])
         ],
     )
+    package.media = dict(sorted(media.items()))
     package.write_to_file(file)
 
 

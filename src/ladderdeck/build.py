@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .answer_html import AnswerHtml, render_answers
+from .answering import Answers, ItemKey, match_answers
+from .answers import parse_answers
+from .beside import Pictures, answer_documents
 from .compose import compose, retired_note
-from .discover import discover
+from .discover import Document, discover
 from .files import only_one, replace_together, unwritable
 from .home import Home, find_home, other_ledgers
 from .identity import Changed, Identified, Scope, identify
@@ -63,7 +67,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Everything that a build reads: the deck's home with its settings and ledger, and the packs, with all problems.
+    """Everything that a build reads: the deck's home with its settings and ledger, packs and answers, all problems.
 
     ``ledger`` is None where there is none yet.
     """
@@ -72,14 +76,22 @@ class Inputs:
     settings: Settings
     ledger: Ledger | None
     library: Library
+    answers: Answers
+    answer_html: Mapping[ItemKey, AnswerHtml]
+    pictures: Mapping[str, bytes]
     problems: tuple[Problem, ...]
 
 
 def read_inputs(paths: Sequence[Path], language: Language | None, ledger: Path | None = None) -> Inputs:
     """The packs at ``paths``, and what belongs to their deck."""
     home = find_home(paths, ledger)
-    library = read_library(discover(paths), language)
+    found_packs = discover(paths)
+    library = read_library(found_packs, language)
     problems = [*library.problems, *other_ledgers(home, paths)]
+    pictures = Pictures(home.folder)
+    answers = _read_answers(found_packs.documents, library, problems)
+    answer_html, answer_problems = render_answers(answers, pictures.find)
+    problems.extend((*answer_problems, *pictures.problems))
     settings, known = Settings(), None
     if (data := _read(home.settings, problems)) is not None:
         settings, found = read_settings(data, home.settings.as_posix())
@@ -87,7 +99,19 @@ def read_inputs(paths: Sequence[Path], language: Language | None, ledger: Path |
     if (data := _read(home.ledger, problems)) is not None:
         known, found = _parse_ledger(data, home.ledger.as_posix())
         problems.extend(found)
-    return Inputs(home, settings, known, library, tuple(problems))
+    return Inputs(home, settings, known, library, answers, answer_html, pictures.files, tuple(problems))
+
+
+def _read_answers(packs: Sequence[Document], library: Library, problems: list[Problem]) -> Answers:
+    files = []
+    for document in answer_documents(packs, problems):
+        file, found = parse_answers(document.data, document.path)
+        problems.extend(found)
+        if file is not None:
+            files.append(file)
+    answers = match_answers(library.packs, files)
+    problems.extend(answers.problems)
+    return answers
 
 
 def build(request: Request) -> Outcome:
@@ -111,7 +135,7 @@ def _build(request: Request) -> Outcome:
     problems = (*inputs.problems, *templates.problems, *_about_ledger(inputs, request))
     if _has_error(problems):
         return Outcome(problems=problems)
-    notes = compose(inputs.library.packs, inputs.settings)
+    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html)
     if not notes:
         position = Position(inputs.library.packs[0].path)
         empty = Problem("no-notes", Severity.ERROR, position, "the packs make no note", "check `kinds:` in deck.yaml")
@@ -125,10 +149,11 @@ def _build(request: Request) -> Outcome:
     outcome = Outcome(identified.notes, identified.changes, problems)
     if outcome.failed or request.dry_run:
         return outcome
-    return _write(outcome, identified, inputs.home, templates, request)
+    return _write(outcome, identified, inputs, templates, request)
 
 
-def _write(outcome: Outcome, identified: Identified, home: Home, templates: Templates, request: Request) -> Outcome:
+def _write(outcome: Outcome, identified: Identified, inputs: Inputs, templates: Templates, request: Request) -> Outcome:
+    home = inputs.home
     types = {kind: entry.modified for kind, entry in identified.ledger.types.items()}
     text = write_ledger(identified.ledger).encode("utf-8")
     try:
@@ -136,7 +161,7 @@ def _write(outcome: Outcome, identified: Identified, home: Home, templates: Temp
         written = replace_together(
             {
                 home.ledger: lambda file: _write_bytes(file, text),
-                request.output: lambda file: write_package(identified.notes, templates, types, file),
+                request.output: lambda file: write_package(identified.notes, templates, types, file, inputs.pictures),
             }
         )
     except OSError as error:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from .answer_html import AnswerHtml
+from .answering import ItemKey
 from .ledger import Entry
 from .model import Kind, Language, Pack, Rung, Text, Topic
 from .note import Note, Origin
@@ -23,14 +25,16 @@ _LAST = 10**6
 _LANG_ATTRIBUTE = {Language.CHINESE: "zh-CN", Language.ENGLISH: "en"}
 
 
-def compose(packs: Iterable[Pack], settings: Settings) -> tuple[Note, ...]:
-    """The notes of all packs, deck by deck, topic by topic, rungs in order.
+def compose(
+    packs: Iterable[Pack], settings: Settings, answers: Mapping[ItemKey, AnswerHtml] | None = None
+) -> tuple[Note, ...]:
+    """The notes of all packs, deck by deck, topic by topic, rungs in order. ``answers`` are the answers to their items.
 
     ``due`` counts within a deck, so that a change in one pack never moves the cards of another.
     """
     notes: list[Note] = []
     for pack in sorted(packs, key=lambda p: (p.name, p.language.value)):
-        notes.extend(_Composer(pack, settings).notes())
+        notes.extend(_Composer(pack, settings, answers or {}).notes())
     return tuple(notes)
 
 
@@ -61,6 +65,7 @@ def retired_note(entry: Entry, settings: Settings) -> Note:
 class _Composer:
     pack: Pack
     settings: Settings
+    answers: Mapping[ItemKey, AnswerHtml]
 
     def notes(self) -> Iterator[Note]:
         places: Counter[tuple[Kind, str]] = Counter()
@@ -91,8 +96,16 @@ class _Composer:
             yield from self._loose_red_flags()
 
     def _note(
-        self, kind: Kind, topic: str, text: Text, question: str, fields: dict[str, str], tags: tuple[str, ...] = ()
+        self,
+        kind: Kind,
+        topic: str,
+        text: Text,
+        question: str,
+        fields: dict[str, str],
+        tags: tuple[str, ...] = (),
+        asked: str = "",
     ) -> Note:
+        """A note of this pack. ``asked`` is what answers call the item, where that is not its text."""
         pack = self.pack
         common = {
             "Question": question,
@@ -110,7 +123,12 @@ class _Composer:
         )
         origin = Origin(pack.name, pack.language.value, kind, topic, text.text, 0)
         deck = self.settings.deck_name(pack.name, pack.language)
-        return Note(origin, {**common, **fields}, tuple(sorted(all_tags)), deck, 0, text.position)
+        answer = self._answer(kind, topic, asked or text.text)
+        return Note(origin, {**common, **fields, **answer}, tuple(sorted(all_tags)), deck, 0, text.position)
+
+    def _answer(self, kind: Kind, topic: str, text: str) -> dict[str, str]:
+        answer = self.answers.get(ItemKey(self.pack.name, self.pack.language.value, kind, topic, text), AnswerHtml())
+        return {"Key Points": answer.key_points, "Answer": answer.details, "Sources": answer.sources}
 
     def _rungs(self, topic: Topic) -> Iterator[Note]:
         steps = topic.rungs
@@ -143,7 +161,7 @@ class _Composer:
             trigger, follow_up = probe.trigger.text, probe.follow_up.text
             fields = {"Follow Up": _block(follow_up) if follow_up else ""}
             text = Text(f"{trigger} → {follow_up}", probe.trigger.position)
-            yield self._note(Kind.PROBE, "", text, _block(trigger), fields)
+            yield self._note(Kind.PROBE, "", text, _block(trigger), fields, asked=trigger)
 
     def _loose_red_flags(self) -> Iterator[Note]:
         for red_flag in self.pack.red_flags:

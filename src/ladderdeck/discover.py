@@ -50,7 +50,7 @@ def discover(paths: Sequence[Path]) -> Found:
             if real in seen:
                 continue
             seen.add(real)
-            data = _read(path, problems)
+            data = read_file(path, problems)
             if data is None:
                 continue
             if path == given or is_pack(data):
@@ -91,7 +91,8 @@ def _search(folder: Path, problems: list[Problem]) -> Iterator[Path]:
                 yield path
 
 
-def _read(path: Path, problems: list[Problem]) -> bytes | None:
+def read_file(path: Path, problems: list[Problem]) -> bytes | None:
+    """The content of a file; None, and a problem, where it cannot be read or is too large."""
     try:
         if path.stat().st_size > LARGEST_FILE:
             message = f"the file is larger than {LARGEST_FILE // 1024 // 1024} MB"

@@ -63,7 +63,7 @@ def join_lines(file: str, pieces: list[tuple[str, int, int]]) -> Located:
         part = raw.strip()
         if not part:
             continue
-        if text and not (_is_wide(text[-1]) and _is_wide(part[0])):
+        if text and not (is_wide(text[-1]) and is_wide(part[0])):
             text += " "
         offsets.append(len(text))
         places.append((line, column + lead))
@@ -73,7 +73,7 @@ def join_lines(file: str, pieces: list[tuple[str, int, int]]) -> Located:
     return Located(text, file, tuple(offsets), tuple(places))
 
 
-def _is_wide(character: str) -> bool:
+def is_wide(character: str) -> bool:
     """Whether a character belongs to a script that is set without blanks: CJK ideographs, kana, full-width forms."""
     code = ord(character)
     return (

@@ -28,14 +28,19 @@ _VISIBLE_TAG = re.compile(r"<(?:img|svg|math|video|audio|object)\b", re.IGNORECA
 
 
 def write_package(
-    notes: Sequence[IdentifiedNote], templates: Templates, type_modified: Mapping[Kind, int], file: Path
+    notes: Sequence[IdentifiedNote],
+    templates: Templates,
+    type_modified: Mapping[Kind, int],
+    file: Path,
+    media: Mapping[str, bytes] | None = None,
 ) -> None:
     """Write ``notes`` into ``file`` as an Anki package, overwriting it; replacing it atomically is the caller's task.
 
     ``type_modified`` says for every kind among the notes when its note type last changed (Unix seconds); it and a
     note's ``modified`` are stored as they are, and Anki takes a change only with a later one. They must not lie in the
     future: that cannot be checked without a clock, and Anki would then replace ids. The order of ``notes`` does not
-    matter. The package holds only the note types and decks that the notes need, and the decks above those.
+    matter. The package holds only the note types and decks that the notes need, and the decks above those, and the
+    ``media`` files, by name.
 
     Raises ValueError if something in the arguments cannot be packaged (nothing is written then), OSError if ``file`` or
     a temporary folder cannot be written.
@@ -59,6 +64,7 @@ def write_package(
         templates=templates,
         type_modified={kind: type_modified[kind] for kind in kinds},
         file=file,
+        media=media or {},
     )
 
 

@@ -112,12 +112,21 @@ def _html(token: Token) -> str:
 _CLOSING = {"link_close": "</a>", "strong_open": "<b>", "strong_close": "</b>"}
 
 
+def install_math(markdown: MarkdownIt, before: str = "") -> None:
+    """Teach a parser the formulas between dollar signs, as tokens of type ``math``; ``before`` names an inline rule."""
+    if before:
+        markdown.inline.ruler.before(before, "math", _math_rule)
+    else:
+        markdown.inline.ruler.push("math", _math_rule)
+
+
 @functools.cache
 def _markdown() -> MarkdownIt:
     """The one parser: text, code and line breaks by markdown-it-py, and the rules below."""
     markdown = MarkdownIt("zero")
     markdown.enable(["backticks", "newline"])
-    for name, rule in (("math", _math_rule), ("bold", _bold_rule), ("link_in_text", _link_rule)):
+    install_math(markdown)
+    for name, rule in (("bold", _bold_rule), ("link_in_text", _link_rule)):
         markdown.inline.ruler.push(name, rule)
     return markdown
 

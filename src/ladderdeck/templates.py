@@ -1,4 +1,8 @@
-"""Read the card templates from their folder: ``front.html`` and ``back.html`` in one per kind, and ``style.css``."""
+"""Read the card templates from their folder: ``front.html`` and ``back.html`` in one per kind, and ``style.css``.
+
+What several templates share stands once, in a file beside ``style.css``, and they name it on a line of its own:
+``<!-- include foot.html -->``. A script (``<!-- include script.js -->``) comes with its ``<script>`` element around it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -18,6 +22,7 @@ _SPECIAL = frozenset({"Tags", "Type", "Deck", "Subdeck", "Card", "CardFlag", "Ca
 """What Anki offers on both sides besides a note's fields (Anki manual, 'Field Replacements': special fields)."""
 
 _TAG = re.compile(r"\{\{([^{}]*)\}\}")
+_INCLUDE = re.compile(r"^[ \t]*<!-- include ([\w-]+\.(?:html|js)) -->[ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
@@ -60,6 +65,7 @@ def load_templates(folder: Path) -> Templates:
     make the same package everywhere.
     """
     problems: list[Problem] = []
+    parts = _Parts(folder, problems)
     cards: dict[Kind, CardTemplate] = {}
     for kind in Kind:
         front_file, back_file = (folder / kind.value / name for name in ("front.html", "back.html"))
@@ -68,7 +74,7 @@ def load_templates(folder: Path) -> Templates:
             problems += _check(front, front_file, is_front=True)
         if back is not None:
             problems += _check(back, back_file, is_front=False)
-        cards[kind] = CardTemplate(front or "", back or "")
+        cards[kind] = CardTemplate(parts.put_into(front or ""), parts.put_into(back or ""))
     css = _read(folder / "style.css", problems) or ""
     problems.sort(key=lambda problem: (problem.position, problem.code))
     return Templates(MappingProxyType(cards), css, tuple(problems))
@@ -83,6 +89,42 @@ def type_fingerprints(templates: Templates) -> dict[Kind, str]:
         content = json.dumps([names, card.front, card.back, templates.css], ensure_ascii=False)
         prints[kind] = hashlib.sha256(content.encode()).hexdigest()[:16]
     return prints
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The files that templates share: each is read and checked once, with the first template that names it."""
+
+    folder: Path
+    problems: list[Problem]
+    known: dict[str, str] = field(default_factory=dict)
+
+    def put_into(self, text: str) -> str:
+        """``text`` with each line that names a part replaced by that part."""
+        return _INCLUDE.sub(lambda match: self._part(match.group(1)), text)
+
+    def _part(self, name: str) -> str:
+        if name not in self.known:
+            file = self.folder / name
+            text = _read(file, self.problems)
+            self.known[name] = (text or "").rstrip("\n")
+            if text is not None and name.endswith(".js"):
+                self.problems += _check_script(text, file)
+                self.known[name] = f"<script>\n{self.known[name]}\n</script>"
+            elif text is not None:
+                self.problems += _check(text, file, is_front=False)
+        return self.known[name]
+
+
+def _check_script(text: str, file: Path) -> list[Problem]:
+    """What would end a script early, or be taken for a field: Anki reads templates before any browser does."""
+    found = re.search(r"\{\{|\}\}|</script", text, re.IGNORECASE)
+    if found is None:
+        return []
+    offset = found.start()
+    line, column = text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+    message, hint = f"holds {found.group()!r}, which Anki or a browser misreads.", "Put a blank into it."
+    return [_problem("template-script", file, line, column, message, hint)]
 
 
 def _read(file: Path, problems: list[Problem]) -> str | None:

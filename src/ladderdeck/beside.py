@@ -1,0 +1,77 @@
+"""What lies beside a pack: its answer files and the pictures that they show. The edge where these are read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from .answers import is_answer_file
+from .discover import Document, read_file
+from .model import Position, Problem, Severity
+
+ANSWER_FOLDER = "answers"
+LARGEST_PICTURE = 500 * 1024
+"""Bytes above which a picture makes a warning: phones sync every one of them."""
+
+_PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"}
+
+
+def answer_documents(packs: Sequence[Document], problems: list[Problem]) -> list[Document]:
+    """The answer files in the `answers` folders beside ``packs``, each once."""
+    folders = dict.fromkeys(Path(pack.path).parent / ANSWER_FOLDER for pack in packs)
+    documents = []
+    for folder in folders:
+        if folder.is_dir():
+            for path in sorted(folder.rglob("*.md")):
+                data = read_file(path, problems) if path.is_file() else None
+                if data is not None and is_answer_file(data):
+                    documents.append(Document(path.as_posix(), data))
+    return documents
+
+
+class Pictures:
+    """Finds the pictures of answer files and keeps their content, under names made of nothing but it.
+
+    ``files`` maps packaged names to contents: a name with a blank, a bracket or a capital letter breaks on one client
+    or another, and two pictures of one name would be mixed up, so neither is kept.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.home = home.resolve()
+        self.files: dict[str, bytes] = {}
+        self.problems: list[Problem] = []
+        self._names: dict[Path, str] = {}
+
+    def find(self, file: str, destination: str, position: Position) -> str | None:
+        """The packaged name of the picture that ``file`` shows as ``destination``; None, and a problem, without one."""
+        if "://" in destination or destination.startswith(("data:", "//")):
+            hint = "save the picture beside the answer: a card must work without a network"
+            return self._report("picture-url", position, f"`{destination}` is not a file", hint)
+        path = (Path(file).parent / destination).resolve()
+        if path in self._names:
+            return self._names[path]
+        if not path.is_relative_to(self.home):
+            message = f"`{destination}` leaves the folder {self.home.name}"
+            return self._report("picture-outside", position, message, "copy the picture beside the answer")
+        if not path.is_file():
+            return self._report("no-picture", position, f"there is no picture `{destination}`", "check its name")
+        if path.suffix.lower() not in _PICTURES:
+            hint = "known are " + ", ".join(sorted(_PICTURES))
+            return self._report("picture-type", position, f"`{destination}` is no picture that Anki shows", hint)
+        data = read_file(path, self.problems)
+        return None if data is None else self._keep(path, data, destination, position)
+
+    def _keep(self, path: Path, data: bytes, destination: str, position: Position) -> str:
+        if len(data) > LARGEST_PICTURE:
+            message = f"the picture `{destination}` has {len(data) // 1024} kB"
+            hint = f"make it smaller than {LARGEST_PICTURE // 1024} kB: every phone stores it"
+            self.problems.append(Problem("large-picture", Severity.WARNING, position, message, hint))
+        name = f"ladder-{hashlib.sha256(data).hexdigest()[:16]}{path.suffix.lower()}"
+        self.files[name] = data
+        self._names[path] = name
+        return name
+
+    def _report(self, code: str, position: Position, message: str, hint: str) -> str | None:
+        self.problems.append(Problem(code, Severity.ERROR, position, message, hint))
+        return None

@@ -1,0 +1,405 @@
+"""Worked numbers: named quantities with units, computed at build time. A small language of its own, no `eval`.
+
+A line is ``name = expression -> unit  # note``. A number may carry a unit (``3.35 TB/s``); names stand for quantities of
+earlier lines. Units are checked in every step by pint, on a registry that holds only what such calculations need, so
+that bytes are no plain numbers and a slip of dimension is an error.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pint
+
+LONGEST_LINE = 400
+DEEPEST = 60
+"""How deep parentheses may nest; a calculation that a person follows has three or four."""
+
+_UNITS = """
+quetta- = 1e30
+tera- = 1e12 = T-
+giga- = 1e9 = G-
+mega- = 1e6 = M-
+kilo- = 1e3 = k-
+milli- = 1e-3 = m-
+micro- = 1e-6 = u- = µ- = μ-
+nano- = 1e-9 = n-
+peta- = 1e15 = P-
+exa- = 1e18 = E-
+kibi- = 1024 = Ki-
+mebi- = 1048576 = Mi-
+gibi- = 1073741824 = Gi-
+tebi- = 1099511627776 = Ti-
+second = [time] = s = seconds
+minute = 60 * second = min
+hour = 3600 * second = h = hours
+day = 86400 * second = days
+byte = [information] = B = bytes
+bit = byte / 8 = _ = bits
+token = [token] = _ = tokens
+FLOP = [computation] = _ = flop
+request = [request] = _ = requests
+GPU = [device] = _ = GPUs
+USD = [currency]
+watt = [power] = W
+percent = 0.01
+hertz = 1 / second = Hz
+"""
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>\d+(?:_\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<operator>\*\*|[-+*/^(),×÷·]))"
+)
+_LINE = re.compile(
+    r"\s*(?P<name>[^\W\d]\w*)\s*=(?P<expression>[^#]*?)(?:(?:->|→)\s*(?P<unit>[^#]*?))?\s*(?:#\s*(?P<note>.*?))?\s*\Z"
+)
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class CalculationError(Exception):
+    """What is wrong with a calculation: ``column`` (from 0) in the line, a sentence, and what to do."""
+
+    def __init__(self, column: int, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.column = column
+        self.message = message
+        self.hint = hint
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number with its unit, as it is to be shown: ``value`` counts ``unit``, a text such as ``GB/s`` ('' for none)."""
+
+    value: float
+    unit: str
+
+    def __str__(self) -> str:
+        number = show_number(self.value)
+        if self.unit == "%":
+            return f"{number}%"
+        return f"{number} {self.unit}" if self.unit else number
+
+
+@dataclass(frozen=True)
+class Step:
+    """A line of a calculation: its name, the expression as written and with values in it, and what comes out.
+
+    ``given`` tells a quantity that was put in from one that was computed.
+    """
+
+    name: str
+    expression: str
+    substituted: str
+    result: Quantity
+    note: str
+    given: bool
+
+
+@functools.cache
+def _registry() -> pint.UnitRegistry[Any]:
+    # Pint costs a tenth of a second to import, which only a deck with calculations should pay.
+    import pint
+
+    registry: pint.UnitRegistry[Any] = pint.UnitRegistry(None)
+    for line in _UNITS.strip().splitlines():
+        registry.define(line)
+    return registry
+
+
+def calculate(line: str, known: Mapping[str, Any]) -> tuple[Step, Any]:
+    """One line of a calculation, given the quantities ``known`` by name (as this function returns them).
+
+    Returns the step for showing and the quantity for later lines. Raises CalculationError.
+    """
+    if len(line) > LONGEST_LINE:
+        raise CalculationError(0, f"the line has more than {LONGEST_LINE} characters", "compute in several lines")
+    match = _LINE.match(line)
+    if match is None:
+        raise CalculationError(0, "this is no line of a calculation", "write `name = expression -> unit  # note`")
+    name = match["name"]
+    if _is_unit(name):
+        raise CalculationError(match.start("name"), f"`{name}` is a unit, and cannot be a name", "call it otherwise")
+    if name in known:
+        raise CalculationError(match.start("name"), f"`{name}` has a value already", "give each line a name of its own")
+    start = match.start("expression")
+    parser = _Parser(match["expression"], start, known)
+    quantity = parser.whole()
+    if match["unit"] is not None:
+        quantity = _convert(quantity, match["unit"], match.start("unit"))
+    result = _shown(quantity, match["unit"])
+    if not math.isfinite(result.value):
+        raise CalculationError(start, f"`{name}` is too large to compute", "check the numbers")
+    step = Step(
+        name, parser.written(), parser.written(substitute=True), result, match["note"] or "", not parser.computes
+    )
+    return step, quantity
+
+
+def convert(quantity: Any, unit: str) -> float:
+    """How many ``unit`` a quantity of :func:`calculate` is. Raises CalculationError where that makes no sense."""
+    return float(_convert(quantity, unit, 0).magnitude)
+
+
+def _convert(quantity: Any, unit: str, column: int) -> Any:
+    import pint
+
+    target = _Parser(unit, column, {}).unit_only()
+    try:
+        return quantity.to(target.units) / target.magnitude
+    except pint.DimensionalityError:
+        message = f"a quantity in {_unit_name(quantity.units) or 'plain numbers'} cannot be shown in {unit.strip()}"
+        raise CalculationError(column, message, "check the units of the expression") from None
+
+
+def _shown(quantity: Any, unit: str | None) -> Quantity:
+    if unit is not None:
+        return Quantity(float(quantity.magnitude), unit.strip().replace("percent", "%"))
+    plain = quantity.to_reduced_units() if quantity.dimensionless else quantity
+    if plain.dimensionless:
+        return Quantity(float(plain.to("").magnitude), "")
+    return Quantity(float(plain.magnitude), _unit_name(plain.units))
+
+
+def _unit_name(units: Any) -> str:
+    return f"{_registry().Unit(units):~C}".replace("**", "^").replace("*", "·")
+
+
+def _is_unit(name: str) -> bool:
+    return name in _registry()
+
+
+def show_number(value: float) -> str:
+    """A number as a person writes it: whole below ten million, else three digits that count, and powers of ten."""
+    if value == int(value) and abs(value) < 1e7:
+        return f"{int(value):,}"
+    if 1e-3 <= abs(value) < 1e6:
+        digits = max(0, 2 - math.floor(math.log10(abs(value))))
+        return f"{value:,.{digits}f}".rstrip("0").rstrip(".") if digits else f"{value:,.0f}"
+    mantissa, exponent = f"{value:.2e}".split("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}×10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+
+
+_FUNCTIONS: dict[str, tuple[int, int]] = {
+    "sqrt": (1, 1),
+    "exp": (1, 1),
+    "ln": (1, 1),
+    "log2": (1, 1),
+    "min": (2, 8),
+    "max": (2, 8),
+    "ceil": (1, 1),
+    "floor": (1, 1),
+    "round": (1, 1),
+}
+"""The functions, and how many arguments each takes, at least and at most."""
+
+_PLAIN: dict[str, Callable[[float], float]] = {
+    "exp": math.exp,
+    "ln": math.log,
+    "log2": math.log2,
+    "ceil": math.ceil,
+    "floor": math.floor,
+    "round": round,
+}
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    column: int
+
+
+class _Parser:
+    """Reads and computes one expression: sums of products of powers of numbers, names, functions and parentheses."""
+
+    def __init__(self, text: str, column: int, known: Mapping[str, Any]) -> None:
+        self.tokens = _tokens(text, column)
+        self.known = known
+        self.index = 0
+        self.depth = 0
+        self.computes = False
+        self.end = column + len(text)
+
+    def whole(self) -> Any:
+        quantity = self._guarded(self._sum)
+        if self.index < len(self.tokens):
+            token = self.tokens[self.index]
+            raise CalculationError(token.column, f"`{token.text}` does not belong here", "put an operator before it")
+        return quantity
+
+    def unit_only(self) -> Any:
+        """The unit that the text is, as a quantity of one of it."""
+        if not self.tokens:
+            raise CalculationError(self.end, "no unit follows", "write a unit behind the arrow, such as ms")
+        quantity = 1 * self._unit(self._next())
+        return self._more_units(quantity)
+
+    def written(self, *, substitute: bool = False) -> str:
+        """The expression in the signs of arithmetic; with ``substitute`` each name's value in its place."""
+        parts: list[str] = []
+        for before, token in zip([None, *self.tokens], self.tokens, strict=False):
+            text = {"*": " × ", "×": " × ", "/": " ÷ ", "÷": " ÷ ", "+": " + ", "-": " − ", "**": "^"}.get(
+                token.text, token.text
+            )
+            if token.kind == "operator" and token.text == "/" and self._in_unit(token):
+                text = "/"
+            elif token.kind == "name" and substitute and token.text in self.known:
+                text = str(_shown(self.known[token.text], None))
+            elif token.kind == "name" and before is not None and before.kind == "number":
+                text = f" {text}"
+            parts.append(text)
+        return "".join(parts).strip()
+
+    def _in_unit(self, slash: _Token) -> bool:
+        at = self.tokens.index(slash)
+        around = self.tokens[at - 1 : at] + self.tokens[at + 1 : at + 2]
+        return len(around) == 2 and all(
+            t.kind == "name" and t.text not in self.known and _is_unit(t.text) for t in around
+        )
+
+    def _guarded(self, compute: Callable[[], Any]) -> Any:
+        import pint
+
+        at = self.tokens[0].column if self.tokens else self.end
+        try:
+            return compute()
+        except pint.DimensionalityError as error:
+            one, other = (_unit_name(u) if not isinstance(u, str) else u for u in (error.units1, error.units2))
+            message = f"the units do not fit: {one or 'a plain number'} and {other or 'a plain number'}"
+            raise CalculationError(at, message, "convert one side, or check the formula") from None
+        except ZeroDivisionError:
+            raise CalculationError(at, "this divides by zero", "check the numbers") from None
+        except (OverflowError, ValueError):
+            raise CalculationError(
+                at, "this cannot be computed: too large, or not a number", "check the numbers"
+            ) from None
+
+    def _peek(self) -> str:
+        return self.tokens[self.index].text if self.index < len(self.tokens) else ""
+
+    def _next(self) -> _Token:
+        if self.index >= len(self.tokens):
+            raise CalculationError(self.end, "the expression ends too early", "write what is missing")
+        self.index += 1
+        return self.tokens[self.index - 1]
+
+    def _sum(self) -> Any:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise CalculationError(self._next().column, "the expression is nested too deep", "compute in several lines")
+        value = self._product()
+        while self._peek() in ("+", "-"):
+            self.computes = True
+            add = self._next().text == "+"
+            other = self._product()
+            value = value + other if add else value - other
+        self.depth -= 1
+        return value
+
+    def _product(self) -> Any:
+        value = self._power()
+        while self._peek() in ("*", "/", "×", "÷", "·"):
+            self.computes = True
+            multiply = self._next().text in ("*", "×", "·")
+            other = self._power()
+            value = value * other if multiply else value / other
+        return value
+
+    def _power(self) -> Any:
+        if self._peek() == "-":
+            self._next()
+            return -self._power()
+        value = self._atom()
+        if self._peek() in ("^", "**"):
+            self.computes = True
+            self._next()
+            exponent = self._power()
+            value = value ** float(exponent.to("").magnitude)
+        if isinstance(value.magnitude, complex):
+            # The root of a negative number.
+            raise OverflowError
+        return value
+
+    def _atom(self) -> Any:
+        token = self._next()
+        if token.kind == "number":
+            quantity = _registry().Quantity(float(token.text.replace("_", "")), "")
+            following = self.tokens[self.index] if self.index < len(self.tokens) else None
+            if following and following.kind == "name" and following.text not in self.known:
+                quantity = self._more_units(quantity * self._unit(self._next()))
+            return quantity
+        if token.text == "(":
+            value = self._sum()
+            self._expect(")")
+            return value
+        if token.kind == "name" and token.text in _FUNCTIONS and self._peek() == "(":
+            return self._call(token)
+        if token.kind == "name" and token.text in self.known:
+            self.computes = True
+            return self.known[token.text]
+        if token.kind == "name":
+            return _registry().Quantity(1.0, self._unit(token))
+        raise CalculationError(token.column, f"`{token.text}` does not belong here", "write a number or a name")
+
+    def _more_units(self, quantity: Any) -> Any:
+        """Units that follow a unit belong to it: `450 GB/s` is one number, also behind a division sign."""
+        while self.index + 1 < len(self.tokens) and self._peek() in ("/", "*", "·"):
+            following = self.tokens[self.index + 1]
+            if following.kind != "name" or following.text in self.known or not _is_unit(following.text):
+                return quantity
+            divide = self._next().text == "/"
+            unit = self._unit(self._next())
+            quantity = quantity / unit if divide else quantity * unit
+        return quantity
+
+    def _unit(self, token: _Token) -> Any:
+        if token.kind == "name" and _is_unit(token.text):
+            return _registry().parse_units(token.text)
+        hint = "define it in a line above, or write one of the units that the documentation lists"
+        raise CalculationError(token.column, f"`{token.text}` is neither a quantity defined above nor a unit", hint)
+
+    def _call(self, name: _Token) -> Any:
+        self.computes = True
+        self._expect("(")
+        arguments = [self._sum()]
+        while self._peek() == ",":
+            self._next()
+            arguments.append(self._sum())
+        self._expect(")")
+        least, most = _FUNCTIONS[name.text]
+        if not least <= len(arguments) <= most:
+            raise CalculationError(name.column, f"`{name.text}` does not take {len(arguments)} arguments", "check them")
+        if name.text in ("min", "max"):
+            return functools.reduce(min if name.text == "min" else max, arguments)
+        if name.text == "sqrt":
+            return arguments[0] ** 0.5
+        argument = arguments[0]
+        if name.text in ("ceil", "floor", "round") and not argument.dimensionless:
+            return type(argument)(float(_PLAIN[name.text](argument.magnitude)), argument.units)
+        return type(argument)(float(_PLAIN[name.text](float(argument.to("").magnitude))), "")
+
+    def _expect(self, text: str) -> None:
+        token = self._next()
+        if token.text != text:
+            raise CalculationError(token.column, f"`{token.text}` stands where `{text}` should", f"write `{text}`")
+
+
+def _tokens(text: str, column: int) -> list[_Token]:
+    tokens: list[_Token] = []
+    position = 0
+    while position < len(text.rstrip()):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            at = position + len(text[position:]) - len(text[position:].lstrip())
+            raise CalculationError(
+                column + at, f"`{text[at]}` has no meaning here", "use numbers, names, + - * / ^ ( )"
+            )
+        kind = match.lastgroup or ""
+        tokens.append(_Token(kind, match[kind], column + match.start(kind)))
+        position = match.end()
+    return tokens
