@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .answers import Answer, AnswerFile
+from .assignment import best_pairs
 from .linking import THRESHOLD, likeness
-from .matching import best_pairs
 from .model import Kind, Pack, Position, Problem, Severity, Text, Topic
 from .wording import wording_key
 
@@ -138,6 +138,7 @@ class _Matcher:
     def _similar(self, answers: Sequence[Answer], file: AnswerFile, items: Sequence[ItemKey]) -> None:
         if not answers:
             return
+        import numpy
         from rapidfuzz import fuzz
 
         keys = [wording_key(item.text) for item in items]
@@ -148,7 +149,7 @@ class _Matcher:
             ]
             for answer in answers
         ]
-        pairs = {row: column for row, column in best_pairs(scores) if scores[row][column] >= LIKE_ENOUGH}
+        pairs = {pair.row: pair.column for pair in best_pairs(numpy.array(scores), LIKE_ENOUGH, 0)} if items else {}
         for row, answer in enumerate(answers):
             position, heading = answer.heading.position, answer.heading.text
             if row not in pairs:

@@ -42,7 +42,12 @@ class _Commands(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
-@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    options_metavar="",
+    subcommand_metavar="[PATH]... [-o FILE]  |  COMMAND [ARGUMENT]...",
+)
 @click.version_option(__version__, prog_name="ladderdeck")
 def cli() -> None:
     """Turn ladder documents into an Anki deck that keeps its review history.
