@@ -126,8 +126,8 @@ def test_all_problems_come_in_one_run_with_place_and_hint(folder):
     problems = json.loads(ladderdeck("check", "--format", "json", cwd=folder).out)["problems"]
     places = [(p["code"], p["severity"], p["line"], p["column"]) for p in problems]
     assert ("wrong-layer", "error", 5, 8) in places
-    assert ("empty-rung", "error", 12, 16) in places
-    assert ("unbalanced-bracket", "warning", 12, 18) in places
+    assert ("empty-rung", "error", 12, 14) in places
+    assert ("unbalanced-bracket", "warning", 12, 17) in places
     assert all(p["file"] == "cards/缓存 pack/SKILL.md" and p["message"] and p["hint"] for p in problems)
 
 

@@ -50,7 +50,7 @@ def user(tmp_path: Path):
     ("kind", "front", "back"),
     [
         (Kind.RUNG, ["2 / 4", "Batching", "serving", "What is a batch?"], ["bandwidth", "curve", "bigger", "latency"]),
-        (Kind.SIGN, ["Show that you", "答到什么程度算实"], ["bandwidth", "Every step", "And then?"]),
+        (Kind.SIGN, ["Show that you", "请证明"], ["bandwidth", "Every step", "And then?"]),
         (Kind.LADDER, ["Climb it from memory", "2 / 4"], ["And then?"]),
         (Kind.RED_FLAG, ["A candidate says or skips", "Batching"], ["bandwidth", "Every step", "And then?"]),
         (Kind.PROBE, ["Your resume says this", "简历"], ["And the tail?", "bandwidth", "Every step"]),

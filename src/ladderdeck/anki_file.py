@@ -88,6 +88,9 @@ class _Package(genanki.Package):  # type: ignore[misc]
                 self.write_to_db(connection.cursor(), 0, iter(()))
                 connection.commit()
                 connection.execute("VACUUM")
+            except sqlite3.OperationalError as error:
+                # Such as a full disk, for which SQLite has no OSError.
+                raise OSError(str(error)) from error
             finally:
                 connection.close()
             content = bytearray(file.read_bytes())

@@ -9,6 +9,7 @@ from pathlib import Path
 from .answers import is_answer_file
 from .discover import Document, read_file
 from .model import Position, Problem, Severity
+from .paths import shown
 
 ANSWER_FOLDER = "answers"
 LARGEST_PICTURE = 500 * 1024
@@ -19,14 +20,14 @@ _PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"}
 
 def answer_documents(packs: Sequence[Document], problems: list[Problem]) -> list[Document]:
     """The answer files in the `answers` folders beside ``packs``, each once."""
-    folders = dict.fromkeys(Path(pack.path).parent / ANSWER_FOLDER for pack in packs)
+    folders = dict.fromkeys(pack.file.parent / ANSWER_FOLDER for pack in packs)
     documents = []
     for folder in folders:
         if folder.is_dir():
             for path in sorted(folder.rglob("*.md")):
                 data = read_file(path, problems) if path.is_file() else None
                 if data is not None and is_answer_file(data):
-                    documents.append(Document(path.as_posix(), data))
+                    documents.append(Document(shown(path), data, path))
     return documents
 
 
@@ -37,8 +38,9 @@ class Pictures:
     or another, and two pictures of one name would be mixed up, so neither is kept.
     """
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, answers: Sequence[Document]) -> None:
         self.home = home.resolve()
+        self.folders = {document.path: document.file.parent for document in answers}
         self.files: dict[str, bytes] = {}
         self.problems: list[Problem] = []
         self._names: dict[Path, str] = {}
@@ -48,7 +50,7 @@ class Pictures:
         if "://" in destination or destination.startswith(("data:", "//")):
             hint = "save the picture beside the answer: a card must work without a network"
             return self._report("picture-url", position, f"`{destination}` is not a file", hint)
-        path = (Path(file).parent / destination).resolve()
+        path = (self.folders[file] / destination).resolve()
         if path in self._names:
             return self._names[path]
         if not path.is_relative_to(self.home):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,20 +12,20 @@ from .answer_html import AnswerHtml, render_answers
 from .answering import Answers, ItemKey, match_answers
 from .answers import parse_answers
 from .beside import Pictures, answer_documents
+from .build_problems import about_ledger, busy, doubtful, locked, overwrites
 from .compose import compose, retired_note
 from .discover import Document, discover
 from .files import only_one, replace_together, unwritable
 from .home import Home, find_home, other_ledgers
-from .identity import Changed, Identified, Scope, identify
-from .ledger import Ledger, newest, read_ledger, write_ledger
+from .identity import Changed, Scope, identify
+from .ledger import Ledger, read_ledger, write_ledger
 from .library import Library, read_library
 from .model import Language, Position, Problem, Severity
 from .note import IdentifiedNote
 from .package import write_package
+from .paths import shown
 from .settings import Settings, read_settings
-from .templates import Templates, load_templates, type_fingerprints
-
-_A_DAY = 24 * 3600
+from .templates import load_templates, type_fingerprints
 
 
 @dataclass(frozen=True)
@@ -69,17 +70,19 @@ class Outcome:
 class Inputs:
     """Everything that a build reads: the deck's home with its settings and ledger, packs and answers, all problems.
 
-    ``ledger`` is None where there is none yet.
+    ``ledger`` is None where there is none yet, ``ledger_data`` its file's content.
     """
 
     home: Home
     settings: Settings
     ledger: Ledger | None
+    files: tuple[Path, ...]
     library: Library
     answers: Answers
     answer_html: Mapping[ItemKey, AnswerHtml]
     pictures: Mapping[str, bytes]
     problems: tuple[Problem, ...]
+    ledger_data: bytes = b""
 
 
 def read_inputs(paths: Sequence[Path], language: Language | None, ledger: Path | None = None) -> Inputs:
@@ -88,23 +91,27 @@ def read_inputs(paths: Sequence[Path], language: Language | None, ledger: Path |
     found_packs = discover(paths)
     library = read_library(found_packs, language)
     problems = [*library.problems, *other_ledgers(home, paths)]
-    pictures = Pictures(home.folder)
-    answers = _read_answers(found_packs.documents, library, problems)
+    documents = answer_documents(found_packs.documents, problems)
+    pictures = Pictures(home.folder, documents)
+    answers = _read_answers(documents, library, problems)
     answer_html, answer_problems = render_answers(answers, pictures.find)
     problems.extend((*answer_problems, *pictures.problems))
     settings, known = Settings(), None
     if (data := _read(home.settings, problems)) is not None:
-        settings, found = read_settings(data, home.settings.as_posix())
+        settings, found = read_settings(data, shown(home.settings))
         problems.extend(found)
     if (data := _read(home.ledger, problems)) is not None:
-        known, found = _parse_ledger(data, home.ledger.as_posix())
+        known, found = _parse_ledger(data, shown(home.ledger))
         problems.extend(found)
-    return Inputs(home, settings, known, library, answers, answer_html, pictures.files, tuple(problems))
+    files = tuple(document.file for document in (*found_packs.documents, *documents))
+    return Inputs(
+        home, settings, known, files, library, answers, answer_html, pictures.files, tuple(problems), data or b""
+    )
 
 
-def _read_answers(packs: Sequence[Document], library: Library, problems: list[Problem]) -> Answers:
+def _read_answers(documents: Sequence[Document], library: Library, problems: list[Problem]) -> Answers:
     files = []
-    for document in answer_documents(packs, problems):
+    for document in documents:
         file, found = parse_answers(document.data, document.path)
         problems.extend(found)
         if file is not None:
@@ -120,19 +127,22 @@ def build(request: Request) -> Outcome:
     if request.dry_run:
         return _build(request)
     try:
-        with only_one(home.ledger):
+        with only_one((home.ledger, request.output)):
             return _build(request)
     except TimeoutError:
-        message = "another build has been writing this deck for too long"
-        position = Position(home.ledger.as_posix())
-        return Outcome(problems=(Problem("busy", Severity.ERROR, position, message, "end it, and build again"),))
+        return Outcome(problems=(busy(home.ledger),))
+    except OSError as error:
+        # What reading and writing meet is among the problems already: this is about the folder for temporary files.
+        return Outcome(problems=(unwritable(Path(error.filename or tempfile.gettempdir()), error),))
 
 
 def _build(request: Request) -> Outcome:
     inputs = read_inputs(request.paths, request.language, request.ledger)
     templates = load_templates(request.templates)
     ledger = inputs.ledger or Ledger()
-    problems = (*inputs.problems, *templates.problems, *_about_ledger(inputs, request))
+    file, read = inputs.home.ledger, [*inputs.files, inputs.home.settings]
+    problems = (*inputs.problems, *templates.problems, *overwrites(request.output, [*read, file]))
+    problems = (*problems, *about_ledger(file, inputs.ledger, request.clock, was_built=request.output.is_file()))
     if _has_error(problems):
         return Outcome(problems=problems)
     notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html)
@@ -141,34 +151,49 @@ def _build(request: Request) -> Outcome:
         empty = Problem("no-notes", Severity.ERROR, position, "the packs make no note", "check `kinds:` in deck.yaml")
         return Outcome(problems=(*problems, empty))
     retire = functools.partial(retired_note, settings=inputs.settings)
-    scope = Scope(_present(inputs, request, ledger), type_fingerprints(templates), retire)
+    built = frozenset((pack.name, pack.language.value) for pack in inputs.library.packs)
+    scope = Scope(built, _present(inputs, request, ledger), type_fingerprints(templates), retire)
     identified = identify(notes, ledger, request.now, scope)
-    problems = (*problems, *_doubts(identified))
-    if request.locked and write_ledger(identified.ledger) != write_ledger(ledger):
-        problems = (*problems, _locked(inputs.home))
+    problems = (*problems, *(doubtful(doubt, notes) for doubt in identified.doubts))
+    text = _ledger_content(identified.ledger, inputs.ledger_data)
+    if request.locked and text != inputs.ledger_data:
+        problems = (*problems, locked(file))
     outcome = Outcome(identified.notes, identified.changes, problems)
     if outcome.failed or request.dry_run:
         return outcome
-    return _write(outcome, identified, inputs, templates, request)
-
-
-def _write(outcome: Outcome, identified: Identified, inputs: Inputs, templates: Templates, request: Request) -> Outcome:
-    home = inputs.home
     types = {kind: entry.modified for kind, entry in identified.ledger.types.items()}
-    text = write_ledger(identified.ledger).encode("utf-8")
-    try:
+    return _write(
+        outcome,
         # The ledger first: should the machine die between the two, the next build makes the package that belongs to it.
-        written = replace_together(
-            {
-                home.ledger: lambda file: _write_bytes(file, text),
-                request.output: lambda file: write_package(identified.notes, templates, types, file, inputs.pictures),
-            }
-        )
+        {
+            file: lambda temporary: _write_bytes(temporary, text),
+            request.output: lambda temporary: write_package(
+                identified.notes, templates, types, temporary, inputs.pictures
+            ),
+        },
+    )
+
+
+def _ledger_content(ledger: Ledger, known: bytes) -> bytes:
+    """The ledger as its file's content. One that was checked out with other line ends stays as it is."""
+    data = write_ledger(ledger).encode("utf-8", "surrogatepass")
+    return known if known.replace(b"\r\n", b"\n") == data else data
+
+
+def _write(outcome: Outcome, writers: Mapping[Path, Callable[[Path], None]]) -> Outcome:
+    ledger, output = writers
+    try:
+        written = replace_together(writers)
     except OSError as error:
-        failed = Path(error.filename) if isinstance(error.filename, str) else request.output
-        file = home.ledger if failed.parent == home.ledger.parent != request.output.parent else request.output
-        return Outcome(outcome.notes, outcome.changes, (*outcome.problems, unwritable(file, error)))
-    return Outcome(outcome.notes, outcome.changes, outcome.problems, tuple(written))
+        failed = Path(str(error.filename or output)).parent.resolve()
+        file = ledger if failed == ledger.parent.resolve() != output.parent.resolve() else output
+        problem = unwritable(file, error)
+    except ValueError as error:
+        hint = "change the text that is named"
+        problem = Problem("cannot-package", Severity.ERROR, Position(shown(output)), str(error), hint)
+    else:
+        return Outcome(outcome.notes, outcome.changes, outcome.problems, tuple(written))
+    return Outcome(outcome.notes, outcome.changes, (*outcome.problems, problem))
 
 
 def _write_bytes(file: Path, data: bytes) -> None:
@@ -184,22 +209,6 @@ def _parse_ledger(data: bytes, file: str) -> tuple[Ledger, tuple[Problem, ...]]:
         return Ledger(), (Problem("ledger-damaged", Severity.ERROR, Position(file, line), message, hint),)
 
 
-def _about_ledger(inputs: Inputs, request: Request) -> tuple[Problem, ...]:
-    """Warnings for a ledger that was lost, and for one that comes from the future."""
-    file = inputs.home.ledger.as_posix()
-    if inputs.ledger is None:
-        if not request.output.is_file():
-            return ()
-        message = "there is no ledger, though this deck was built before; cards that were reworded count as new"
-        hint = f"if {file} was lost, restore it from git before anybody imports this package"
-        return (Problem("no-ledger", Severity.WARNING, Position(file), message, hint),)
-    ahead = newest(inputs.ledger) - request.clock
-    if ahead <= _A_DAY:
-        return ()
-    message = f"the ledger's latest change lies {ahead // _A_DAY} day(s) in the future; changes go on from there"
-    return (Problem("future-ledger", Severity.WARNING, Position(file), message, "check this machine's clock"),)
-
-
 def _read(file: Path, problems: list[Problem]) -> bytes | None:
     """The content of a file that need not exist; None where it does not, or where it cannot be read."""
     try:
@@ -208,7 +217,7 @@ def _read(file: Path, problems: list[Problem]) -> bytes | None:
         return None
     except OSError as error:
         message = f"this cannot be read: {error.strerror}"
-        position = Position(file.as_posix())
+        position = Position(shown(file))
         problems.append(Problem("cannot-read", Severity.ERROR, position, message, "check its permissions"))
         return None
 
@@ -226,25 +235,6 @@ def _present(inputs: Inputs, request: Request, ledger: Ledger) -> frozenset[tupl
             return frozenset((entry.pack, entry.language) for entry in ledger.notes.values())
         packs = (*packs, *whole.packs)
     return frozenset((pack.name, pack.language.value) for pack in packs)
-
-
-def _doubts(identified: Identified) -> tuple[Problem, ...]:
-    problems = []
-    for note, doubt in identified.doubts:
-        position = note.position or Position("")
-        message = (
-            f"`{note.origin.wording}` could be the old `{doubt.chosen.text}` ({doubt.chosen.topic}) or "
-            f"`{doubt.other.text}` ({doubt.other.topic}); it is taken for the first"
-        )
-        hint = "if that is wrong, undo the edit, and make it in two steps with a build between them"
-        problems.append(Problem("close-identity", Severity.WARNING, position, message, hint))
-    return tuple(problems)
-
-
-def _locked(home: Home) -> Problem:
-    message = "the ledger would change, and --locked forbids it"
-    hint = "build without --locked, and commit the ledger"
-    return Problem("locked", Severity.ERROR, Position(home.ledger.as_posix()), message, hint)
 
 
 def _has_error(problems: Sequence[Problem]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from .model import Kind, Language, Pack, Rung, Text, Topic
 from .note import Note, Origin
 from .render import render_text
 from .settings import Settings
+from .split import shelter
 from .tags import RETIRED_TAG, tag, topic_tags
 
 _RETIRED = {
@@ -134,7 +136,7 @@ class _Composer:
         steps = topic.rungs
         for index, rung in enumerate(steps):
             fields = {
-                "Place": f"{index + 1} / {len(steps)}",
+                "Place": f"{_steps(index, len(steps))}{index + 1} / {len(steps)}",
                 "Earlier": _ladder_list(steps[:index]),
                 "Next": _questions(steps[index + 1]) if index + 1 < len(steps) else "",
             }
@@ -153,13 +155,14 @@ class _Composer:
 
     def _ladder(self, topic: Topic) -> Iterator[Note]:
         title = topic.title.text
-        fields = {"Place": str(len(topic.rungs)), "Ladder": _ladder_list(topic.rungs)}
+        place = f'{_steps(None, len(topic.rungs))}<span class="number">{len(topic.rungs)}</span>'
+        fields = {"Place": place, "Ladder": _ladder_list(topic.rungs)}
         yield self._note(Kind.LADDER, title, topic.title, _block(title), fields)
 
     def _probes(self) -> Iterator[Note]:
         for probe in self.pack.probes:
             trigger, follow_up = probe.trigger.text, probe.follow_up.text
-            fields = {"Follow Up": _block(follow_up) if follow_up else ""}
+            fields = {"Follow Up": _items(pressed_on(follow_up))}
             text = Text(f"{trigger} → {follow_up}", probe.trigger.position)
             yield self._note(Kind.PROBE, "", text, _block(trigger), fields, asked=trigger)
 
@@ -173,8 +176,8 @@ def _shared_fields(topic: Topic) -> dict[str, str]:
     """What every note of a topic may show: its title, its signs and its red flags."""
     return {
         "Topic": _block(topic.title.text),
-        "Signs": _list("ul", topic.signs),
-        "Red Flags": _list("ul", topic.red_flags),
+        "Signs": _list(topic.signs),
+        "Red Flags": _list(topic.red_flags),
     }
 
 
@@ -182,14 +185,47 @@ def _block(source: str) -> str:
     return f'<div class="text" dir="auto">{render_text(source)}</div>'
 
 
-def _list(element: str, texts: Sequence[Text]) -> str:
-    items = "".join(f'<li class="text" dir="auto">{render_text(text.text)}</li>' for text in texts)
-    return f"<{element}>{items}</{element}>" if items else ""
+def _list(texts: Sequence[Text]) -> str:
+    return _items([text.text for text in texts])
+
+
+def _items(texts: Sequence[str]) -> str:
+    items = "".join(f'<li class="text" dir="auto">{render_text(text)}</li>' for text in texts)
+    return f"<ul>{items}</ul>" if items else ""
+
+
+def _steps(here: int | None, count: int) -> str:
+    """The ladder as a small picture, which the stylesheet draws: a bar a rung, filled up to the one with index ``here``."""
+    names = ("" if here is None or index > here else "here" if index == here else "below" for index in range(count))
+    bars = "".join(f'<i class="{name}"></i>' if name else "<i></i>" for name in names)
+    return f'<span class="steps" aria-hidden="true">{bars}</span>'
+
+
+_BETWEEN = re.compile(r"[、；]\s*|;\s+|,\s+(?:and\s+)?")
+_PRESS = re.compile(r"追问?(?![踪加赶溯究逐随查责及])\s*|probe(?:\s+for)?\s+", re.IGNORECASE)
+
+
+def pressed_on(follow_up: str) -> tuple[str, ...]:
+    """A probe's follow-up as the points to be ready for, split where it lists them, outside of brackets and quotes.
+
+    '追命中率、驱逐策略' and 'probe hit rate, and eviction' are two points each; the verb is the card's own heading.
+    """
+    text = follow_up.strip()
+    verb = _PRESS.match(text)
+    start = verb.end() if verb and verb.end() < len(text) else 0
+    sheltered = shelter(text)
+    points = []
+    for mark in _BETWEEN.finditer(text, start):
+        if not sheltered.holds(mark.start()):
+            points.append(text[start : mark.start()])
+            start = mark.end()
+    points.append(text[start:])
+    return tuple(point.strip() for point in points if point.strip())
 
 
 def _questions(rung: Rung) -> str:
     """A rung's questions, one a line: a list where there are several."""
-    return _block(rung.questions[0].text) if len(rung.questions) == 1 else _list("ul", rung.questions)
+    return _block(rung.questions[0].text) if len(rung.questions) == 1 else _list(rung.questions)
 
 
 def _ladder_list(rungs: Sequence[Rung]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .model import Position, Problem, Severity
+from .paths import shown
 from .recognise import is_pack
 
 LARGEST_FILE = 16 * 1024 * 1024
@@ -18,10 +19,11 @@ _NOT_SEARCHED = frozenset(["node_modules", "__pycache__"])
 
 @dataclass(frozen=True)
 class Document:
-    """The content of a file, and its path as the user would write it."""
+    """The content of a file, its path as the user would write it, and where it is."""
 
     path: str
     data: bytes
+    file: Path
 
 
 @dataclass(frozen=True)
@@ -54,18 +56,18 @@ def discover(paths: Sequence[Path]) -> Found:
             if data is None:
                 continue
             if path == given or is_pack(data):
-                documents.append(Document(path.as_posix(), data))
+                documents.append(Document(shown(path), data, path))
             else:
-                passed_over.append(path.as_posix())
-        if given.is_dir() and len(documents) == before and not any(_is_under(d.path, given) for d in documents):
+                passed_over.append(shown(path))
+        if given.is_dir() and len(documents) == before and not any(_is_under(d.file, given) for d in documents):
             message = "no pack is in this folder"
             hint = "a pack is a Markdown file whose front matter has name: and layer:"
             problems.append(_problem("no-packs", given, message, hint))
     return Found(tuple(documents), tuple(passed_over), tuple(problems))
 
 
-def _is_under(path: str, folder: Path) -> bool:
-    return Path(path).resolve().is_relative_to(folder.resolve())
+def _is_under(path: Path, folder: Path) -> bool:
+    return path.resolve().is_relative_to(folder.resolve())
 
 
 def _files(given: Path, problems: list[Problem]) -> Iterator[Path]:
@@ -110,4 +112,4 @@ def _unreadable(path: Path, error: OSError) -> Problem:
 
 
 def _problem(code: str, path: Path, message: str, hint: str) -> Problem:
-    return Problem(code, Severity.ERROR, Position(path.as_posix()), message, hint)
+    return Problem(code, Severity.ERROR, Position(shown(path)), message, hint)

@@ -8,18 +8,17 @@ import hashlib
 import os
 import shutil
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from .model import Position, Problem, Severity
+from .paths import shown
 
 LOCK_PATIENCE = 120.0
 """Seconds that a build waits for another one that writes the same files."""
 
 _SUFFIX = ".ladderdeck.tmp"
-_LEFT_OVER = 3600
-"""Seconds after which a temporary file belongs to no build that still runs."""
 
 
 def replace_together(writers: Mapping[Path, Callable[[Path], None]]) -> list[Path]:
@@ -27,85 +26,135 @@ def replace_together(writers: Mapping[Path, Callable[[Path], None]]) -> list[Pat
 
     Each writer makes the new content in a temporary file beside its file. Only when all have succeeded, the new files
     take their places, in the given order; a file whose content stays the same is not touched. Missing folders are made.
-    Raises OSError (and whatever a writer raises), and then everything is as it was, with nothing left beside it.
+    Whoever calls this holds :func:`only_one` for all of the files. Raises OSError (and whatever a writer raises), and
+    then everything is as it was, with nothing left beside it.
     """
-    for file in writers:
-        _clear_left_over(file)
-    made: list[Path] = []
-    temporaries: list[Path] = []
-    replaced: list[tuple[Path, Path | None]] = []
+    # A link is followed, so that it stays one.
+    targets = {file: Path(os.path.realpath(file)) for file in writers}
+    for target in targets.values():
+        _clear_left_over(target)
+    undo = _Undo()
     try:
-        fresh = []
-        for file, write in writers.items():
-            made.extend(_make_folders(file.parent))
-            temporary = _temporary(file)
-            temporaries.append(temporary)
-            write(temporary)
-            if not (file.exists() and filecmp.cmp(temporary, file, shallow=False)):
-                _settle(temporary, file)
-                fresh.append((temporary, file))
-        backups = [_backup(file, temporaries) for _, file in fresh]
-        for (temporary, file), backup in zip(fresh, backups, strict=True):
-            replaced.append((file, backup))
-            temporary.replace(file)
+        fresh = [file for file, write in writers.items() if _prepare(targets[file], write, undo)]
+        for file in fresh:
+            undo.back_up(targets[file])
+        for file in fresh:
+            undo.replace(targets[file])
     except BaseException:
-        _restore(replaced)
-        _remove(temporaries)
-        for folder in made:
+        undo.all()
+        raise
+    undo.remove_temporaries()
+    return fresh
+
+
+def _prepare(target: Path, write: Callable[[Path], None], undo: _Undo) -> bool:
+    """Make the new content of a file beside it; whether it differs from the old."""
+    undo.make_folders(target.parent)
+    temporary = undo.temporary(target)
+    write(temporary)
+    if target.exists() and filecmp.cmp(temporary, target, shallow=False):
+        return False
+    _settle(temporary, target)
+    return True
+
+
+class _Undo:
+    """What was done to the disk so far. Each step is noted before it is taken, since it may be interrupted within."""
+
+    def __init__(self) -> None:
+        self.folders: list[Path] = []
+        self.fresh: dict[Path, Path] = {}
+        self.backups: dict[Path, Path] = {}
+        self.replaced: list[Path] = []
+
+    def make_folders(self, folder: Path) -> None:
+        self.folders.extend(parent for parent in (folder, *folder.parents) if not parent.exists())
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def temporary(self, target: Path) -> Path:
+        self.fresh[target] = _name_beside(target)
+        _create(self.fresh[target])
+        return self.fresh[target]
+
+    def back_up(self, target: Path) -> None:
+        if target.exists():
+            self.backups[target] = _name_beside(target)
+            _create(self.backups[target])
+            shutil.copy2(target, self.backups[target])
+
+    def replace(self, target: Path) -> None:
+        self.replaced.append(target)
+        self.fresh[target].replace(target)
+        _sync_folder(target.parent)
+
+    def all(self) -> None:
+        """Put everything back. The last replacement may not have happened: its backup has the same content then."""
+        for target in reversed(self.replaced):
+            with contextlib.suppress(OSError):
+                if target in self.backups:
+                    self.backups[target].replace(target)
+                else:
+                    target.unlink()
+        self.remove_temporaries()
+        for folder in sorted(set(self.folders), reverse=True):
             with contextlib.suppress(OSError):
                 folder.rmdir()
-        raise
-    _remove(temporaries)
-    return [file for _, file in fresh]
+
+    def remove_temporaries(self) -> None:
+        for temporary in (*self.fresh.values(), *self.backups.values()):
+            with contextlib.suppress(OSError):
+                temporary.unlink()
 
 
 @contextlib.contextmanager
-def only_one(file: Path) -> Iterator[None]:
-    """Hold back any other process that wants to read and replace ``file`` until this one is done.
+def only_one(files: Iterable[Path]) -> Iterator[None]:
+    """Hold back any other process that wants to read and replace one of ``files`` until this one is done.
 
-    Raises TimeoutError after LOCK_PATIENCE seconds. The lock is a file in the system's temporary folder, and ends with
-    the process, however it ends.
+    Raises TimeoutError after LOCK_PATIENCE seconds, OSError if there is nowhere to keep the lock. It is a file in the
+    system's temporary folder, and ends with the process, however it ends.
     """
     from filelock import FileLock, Timeout
 
     user = getattr(os, "getuid", lambda: 0)()
-    name = hashlib.sha256(str(file.absolute().resolve()).encode("utf-8", "surrogatepass")).hexdigest()[:20]
-    lock = FileLock(Path(tempfile.gettempdir(), f"ladderdeck-{user}-{name}.lock"))
-    try:
-        lock.acquire(timeout=LOCK_PATIENCE)
-    except Timeout as error:
-        raise TimeoutError(str(file)) from error
-    try:
+    with contextlib.ExitStack() as stack:
+        # In one order for all processes, lest two of them wait for each other.
+        for path in sorted({os.path.realpath(file) for file in files}):
+            name = hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+            lock = FileLock(Path(tempfile.gettempdir(), f"ladderdeck-{user}-{name}.lock"))
+            try:
+                stack.enter_context(lock.acquire(timeout=LOCK_PATIENCE))
+            except Timeout as error:
+                raise TimeoutError(path) from error
         yield
-    finally:
-        lock.release()
 
 
 def unwritable(file: Path, error: OSError) -> Problem:
     """The problem for a file that could not be written."""
-    reason = error.strerror or type(error).__name__
+    reason = error.strerror or str(error) or type(error).__name__
     message = f"the file cannot be written: {reason}"
     hint = "check its folder's permissions and the space left, or name another file with -o"
-    return Problem("cannot-write", Severity.ERROR, Position(file.as_posix()), message, hint)
+    return Problem("cannot-write", Severity.ERROR, Position(shown(file)), message, hint)
 
 
-def _prefix(file: Path) -> str:
-    return f".{file.stem[:20]}-"
+def _prefix(target: Path) -> str:
+    return f".{target.stem[:20]}-"
 
 
-def _clear_left_over(file: Path) -> None:
-    """Remove what a build that was killed has left beside ``file``."""
+def _clear_left_over(target: Path) -> None:
+    """Remove what a build that was killed has left beside ``target``; no other is at work there now."""
     with contextlib.suppress(OSError):
-        for path in file.parent.iterdir():
-            is_ours = path.name.startswith(_prefix(file)) and path.name.endswith(_SUFFIX)
-            if is_ours and time.time() - path.stat().st_mtime > _LEFT_OVER:
+        for path in list(target.parent.iterdir()):
+            if path.name.startswith(_prefix(target)) and path.name.endswith(_SUFFIX):
                 path.unlink()
 
 
-def _temporary(file: Path) -> Path:
-    handle, name = tempfile.mkstemp(prefix=_prefix(file), suffix=_SUFFIX, dir=file.parent)
-    os.close(handle)
-    return Path(name)
+def _name_beside(target: Path) -> Path:
+    return target.with_name(f"{_prefix(target)}{uuid.uuid4().hex[:12]}{_SUFFIX}")
+
+
+def _create(file: Path) -> None:
+    """Make an empty file that only its user can read until it is settled."""
+    os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _settle(temporary: Path, file: Path) -> None:
@@ -120,32 +169,11 @@ def _settle(temporary: Path, file: Path) -> None:
     temporary.chmod(0o666 & ~mask)
 
 
-def _backup(file: Path, temporaries: list[Path]) -> Path | None:
-    if not file.exists():
-        return None
-    backup = _temporary(file)
-    temporaries.append(backup)
-    shutil.copy2(file, backup)
-    return backup
-
-
-def _restore(replaced: list[tuple[Path, Path | None]]) -> None:
-    """Undo the replacements. The last of them may not have happened: its backup has the same content then."""
-    for file, backup in reversed(replaced):
-        with contextlib.suppress(OSError):
-            if backup is None:
-                file.unlink()
-            else:
-                backup.replace(file)
-
-
-def _remove(temporaries: list[Path]) -> None:
-    for temporary in temporaries:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-
-
-def _make_folders(folder: Path) -> list[Path]:
-    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    return missing
+def _sync_folder(folder: Path) -> None:
+    """Make a replacement last through a power cut, before the next is made. Not every system can do that to a folder."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -8,6 +8,7 @@ from os.path import commonpath
 from pathlib import Path
 
 from .model import Position, Problem, Severity
+from .paths import shown
 
 LEDGER_FILE = "ledger.json"
 SETTINGS_FILE = "deck.yaml"
@@ -81,8 +82,8 @@ def other_ledgers(home: Home, paths: Sequence[Path]) -> tuple[Problem, ...]:
         Problem(
             "second-ledger",
             Severity.ERROR,
-            Position(file.as_posix()),
-            f"this ledger lies inside a deck that has one of its own: {home.ledger.as_posix()}",
+            Position(shown(file)),
+            f"this ledger lies inside a deck that has one of its own: {shown(home.ledger)}",
             "build that folder by itself, or name the ledger that counts with --ledger",
         )
         for file in sorted(set(found))

@@ -49,15 +49,16 @@ class Identified:
     notes: tuple[IdentifiedNote, ...]
     ledger: Ledger
     changes: tuple[Changed, ...]
-    doubts: tuple[tuple[Note, Doubt], ...]
+    doubts: tuple[Doubt, ...]
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What a build covers. ``present`` are the packs (name, language) that exist, whether they are built now or not:
-    the ledger's notes of packs that exist elsewhere stay untouched. ``types`` are the fingerprints of the note types'
+    """What a build covers. ``built`` are the packs (name, language) that are built, ``present`` those that exist: the
+    ledger's notes of packs that exist elsewhere stay untouched. ``types`` are the fingerprints of the note types'
     templates and style, ``retire`` makes the note that an entry becomes when its text has left the pack."""
 
+    built: frozenset[tuple[str, str]]
     present: frozenset[tuple[str, str]]
     types: Mapping[Kind, str]
     retire: Callable[[Entry], Note]
@@ -69,8 +70,7 @@ def identify(notes: Sequence[Note], ledger: Ledger, now: int, scope: Scope) -> I
     ``now`` is the time of this build in Unix seconds. A time of change is always later than the one before, whatever
     ``now`` is, for Anki takes no change with an earlier or equal one.
     """
-    built = frozenset((note.origin.pack, note.origin.language) for note in notes)
-    gone = frozenset((e.pack, e.language) for e in ledger.notes.values()) - scope.present - built
+    gone = frozenset((e.pack, e.language) for e in ledger.notes.values()) - scope.present - scope.built
     matches = match([note.origin for note in notes], ledger.notes.values(), gone)
     changes: list[Changed] = []
     identified: list[IdentifiedNote] = []
@@ -80,16 +80,14 @@ def identify(notes: Sequence[Note], ledger: Ledger, now: int, scope: Scope) -> I
         entry, stored = _entry(note, guid, before, now)
         changes.append(Changed(_change(entry, before), entry, before))
         identified.append(IdentifiedNote(stored, guid, entry.modified))
-    retired = _retire(ledger, {c.entry.guid for c in changes}, built | gone, now, scope)
+    retired = _retire(ledger, {c.entry.guid for c in changes}, scope.built | gone, now, scope)
     changes.extend(changed for changed, _ in retired)
     types = {kind: _type(ledger.types.get(kind), print_now, now) for kind, print_now in scope.types.items()}
     entries = {**ledger.notes, **{c.entry.guid: c.entry for c in changes}}
     new = Ledger(MappingProxyType(entries), MappingProxyType({**ledger.types, **types}))
     kept_since = newest(new) - KEPT_RETIRED
     identified.extend(note for changed, note in retired if changed.entry.retired >= kept_since)
-    return Identified(
-        tuple(identified), new, tuple(changes), tuple((notes[doubt.note], doubt) for doubt in matches.doubts)
-    )
+    return Identified(tuple(identified), new, tuple(changes), matches.doubts)
 
 
 def _retire(
@@ -111,20 +109,20 @@ def guids(notes: Sequence[Note]) -> tuple[str, ...]:
     """The guids of notes that nothing is known of yet: made of pack, language, kind and wording, none twice.
 
     Blanks, emphasis and punctuation do not count. Where a wording comes again in the pack, as a sign may under two
-    topics, the later one's topic is added, and if that is not enough, a number.
+    topics, the topic is added for all but one, and if that is not enough, a number.
     """
     return _guids([note.origin for note in notes], {}, Ledger())
 
 
 def _guids(origins: Sequence[Origin], found: Mapping[int, Entry], ledger: Ledger) -> tuple[str, ...]:
+    result = {index: entry.guid for index, entry in found.items()}
     taken = set(ledger.notes)
-    result: list[str] = []
-    for index, origin in enumerate(origins):
-        entry = found.get(index)
-        guid = entry.guid if entry else next(c for c in _candidates(origin) if c not in taken)
-        taken.add(guid)
-        result.append(guid)
-    return tuple(result)
+    # By topic and not in order, so that reordered sections change nothing where a wording stands twice.
+    for index in sorted(range(len(origins)), key=lambda i: (wording_key(origins[i].topic), origins[i].place)):
+        if index not in result:
+            result[index] = next(guid for guid in _candidates(origins[index]) if guid not in taken)
+            taken.add(result[index])
+    return tuple(result[index] for index in range(len(origins)))
 
 
 def _candidates(origin: Origin) -> Iterator[str]:

@@ -32,6 +32,7 @@ class Entry:
     ``text`` is its wording and ``topic`` its topic's title at the last build, ``place`` its index among its kind in the
     topic. ``fingerprint`` stands for what Anki stored, ``modified`` (Unix seconds) for when that last changed,
     ``provenance`` for the pack version of that time. ``retired`` is the time when the text left the pack, 0 while there.
+    ``also`` are other wordings, where two merged branches have changed the text and either may be in the pack.
     """
 
     guid: str
@@ -45,6 +46,7 @@ class Entry:
     modified: int
     provenance: str = ""
     retired: int = 0
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def write_ledger(ledger: Ledger) -> str:
 
 
 def _note_values(note: Entry) -> dict[str, Any]:
-    values = {
+    values: dict[str, Any] = {
         "pack": note.pack,
         "language": note.language,
         "kind": note.kind.value,
@@ -91,6 +93,8 @@ def _note_values(note: Entry) -> dict[str, Any]:
         values["provenance"] = note.provenance
     if note.retired:
         values["retired"] = note.retired
+    if note.also:
+        values["also"] = list(note.also)
     return values
 
 
@@ -168,7 +172,8 @@ class _Reader:
         elif what == "pack":
             self.at_least[name] = max(self.at_least.get(name, (0, 0)), (int(values["at_least"]), number))
         else:
-            note = Entry(guid=name, **{**values, "kind": Kind(values["kind"])})
+            also = tuple(values.pop("also", ()))
+            note = Entry(guid=name, **{**values, "kind": Kind(values["kind"])}, also=also)
             twin = self.notes.get(name)
             self.notes[name] = note if twin is None else _later(twin, note)
             if twin is not None and (twin.pack, twin.language) != (note.pack, note.language):
@@ -184,12 +189,17 @@ class _Reader:
 
 
 def _later(one: Entry, other: Entry) -> Entry:
-    """Of two lines about one note, the later; settled alike on every machine where both are of one second."""
-    first, second = sorted((one, other), key=lambda e: (e.modified, not e.retired, e.fingerprint, e.text))
-    if first.fingerprint != second.fingerprint and first.modified == second.modified:
-        # Either may be what a phone has already; only a later time is sure to arrive there.
-        return replace(second, fingerprint="", modified=second.modified)
-    return second
+    """Of two lines about one note that counts which was changed later; settled alike on every machine.
+
+    Where one branch retired what the other kept, it is kept: should its text be gone, the next build retires it again.
+    """
+    first, second = sorted((one, other), key=lambda e: (not e.retired, e.modified, e.fingerprint, e.text, e.topic))
+    wordings = {text: None for e in (second, first) for text in (e.text, *e.also) if text != second.text}
+    modified = max(one.modified, other.modified)
+    # Either may be what a phone has by now, so that only a later time than both is sure to arrive there: without a
+    # fingerprint, the next build takes the note for changed.
+    is_settled = first.fingerprint == second.fingerprint or second.modified > first.modified
+    return replace(second, modified=modified, fingerprint=second.fingerprint * is_settled, also=tuple(wordings))
 
 
 def _error(code: str, file: str, line: int, message: str, hint: str) -> Problem:

@@ -7,6 +7,7 @@ most, 'how does' or 怎么 next to nothing.
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -27,12 +28,13 @@ _LATIN = re.compile(r"[a-z0-9][a-z0-9+#./_-]*", re.IGNORECASE)
 _TOKEN = re.compile(rf"{_LATIN.pattern}|[^\W\d_a-z]+", re.IGNORECASE)
 _HAN = re.compile(r"[\u3400-\u9fff\U00020000-\U0003ffff]")
 
-_COMMON_WORDS = frozenset(
-    "a an and are as at be by can could do does don't for from has have how in into is it its of on one or that the their "
-    "them then there they this to up was we were what when where which who why will with you your not no only may must "
-    "should would explain explains describe know knows say says cannot name draw draws write measured numbers resume "
-    "press difference between mean means use uses used using choose need keep happens happen under".split()
-)
+_SAY_NOTHING = """
+a an and are as at be by can could do does don't for from has have how in into is it its of on one or that the their
+them then there they this to up was we were what when where which who why will with you your not no only may must
+should would explain explains describe know knows say says cannot name draw draws write measured numbers resume press
+difference between mean means use uses used using choose need keep happens happen under
+"""
+_COMMON_WORDS = frozenset(_SAY_NOTHING.split())
 _COMMON_CHARACTERS = frozenset(
     "的了吗呢么怎为什何如在与和或及把被是不没有能会可说知道清讲出来去到过得地着从里上下中之以后前时都只就也还各个种样哪些几一二三要用做让给对其它这那答"
 )
@@ -90,7 +92,7 @@ def weighted_words(text: str) -> dict[str, float]:
             continue
         for character in run:
             weights[character] = _CHARACTER * _telling(character)
-        for first, second in zip(run, run[1:], strict=False):
+        for first, second in itertools.pairwise(run):
             weights[first + second] = _PAIR * (_telling(first) + _telling(second)) / 2
     return weights
 

@@ -109,10 +109,10 @@ class _Parts:
             text = _read(file, self.problems)
             self.known[name] = (text or "").rstrip("\n")
             if text is not None and name.endswith(".js"):
-                self.problems += _check_script(text, file)
+                self.problems.extend(_check_script(text, file))
                 self.known[name] = f"<script>\n{self.known[name]}\n</script>"
             elif text is not None:
-                self.problems += _check(text, file, is_front=False)
+                self.problems.extend(_check(text, file, is_front=False))
         return self.known[name]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ..build import Outcome, Request, build
+from ..paths import shown
 from ..report import change_lines, count_of, kind_counts, problem_count
 from ..templates import default_folder
 from .common import given_language, given_paths, ledger_option, pack_arguments, show_problems
@@ -71,7 +72,7 @@ def command(
 
 def _show(outcome: Outcome, request: Request, *, verbose: bool) -> None:
     decks = count_of(len({identified.note.deck for identified in outcome.notes}), "deck", "decks")
-    output = request.output.as_posix()
+    output = shown(request.output)
     click.echo(f"{output}: {count_of(len(outcome.notes), 'note', 'notes')} in {decks}")
     click.echo(f"  {kind_counts(outcome.notes)}")
     for line in change_lines(outcome.changes, verbose=verbose):

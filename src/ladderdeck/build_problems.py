@@ -1,0 +1,70 @@
+"""What can be wrong with a build as a whole, in words: the ledger, the output, and what identity could not decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from .ledger import Ledger, newest
+from .matching import Doubt
+from .model import Position, Problem, Severity
+from .note import Note
+from .paths import shown
+
+_A_DAY = 24 * 3600
+
+
+def about_ledger(file: Path, ledger: Ledger | None, clock: int, *, was_built: bool) -> tuple[Problem, ...]:
+    """Warnings for a ledger that was lost (``was_built`` says that there is a package), and for one from the future."""
+    if ledger is None:
+        if not was_built:
+            return ()
+        message = "there is no ledger, though this deck was built before; cards that were reworded count as new"
+        hint = f"if {shown(file)} was lost, restore it from git before anybody imports this package"
+        return (Problem("no-ledger", Severity.WARNING, Position(shown(file)), message, hint),)
+    ahead = newest(ledger) - clock
+    if ahead <= _A_DAY:
+        return ()
+    message = f"the ledger's latest change lies {ahead // _A_DAY} day(s) in the future; changes go on from there"
+    return (Problem("future-ledger", Severity.WARNING, Position(shown(file)), message, "check this machine's clock"),)
+
+
+def overwrites(output: Path, read: Iterable[Path]) -> tuple[Problem, ...]:
+    """An error where the package would overwrite what it is made of."""
+    if all(file.resolve() != output.resolve() for file in read):
+        return ()
+    message, hint = "the package would overwrite what it is made of", "name another file with -o, such as my.apkg"
+    return (Problem("own-output", Severity.ERROR, Position(shown(output)), message, hint),)
+
+
+def doubtful(doubt: Doubt, notes: Sequence[Note]) -> Problem:
+    """A warning about a choice between two that was too close to call; it names both."""
+    note, chosen = notes[doubt.note], doubt.chosen
+    old = f"the old `{chosen.text}`{_in(chosen.topic)}"
+    if doubt.other is not None:
+        message = f"`{note.origin.wording}`{_in(note.origin.topic)} is taken for {old}, and could as well be "
+        message += f"`{doubt.other.text}`{_in(doubt.other.topic)}"
+    else:
+        rival = notes[doubt.rival or 0].origin
+        message = f"{old} is taken to be `{note.origin.wording}`{_in(note.origin.topic)} now, and could as well be "
+        message += f"`{rival.wording}`{_in(rival.topic)}"
+    hint = "if that is wrong, undo the edit, and make it in two steps with a build between them"
+    return Problem("close-identity", Severity.WARNING, note.position or Position(""), message, hint)
+
+
+def _in(topic: str) -> str:
+    return f" ({topic})" if topic else ""
+
+
+def busy(ledger: Path) -> Problem:
+    """An error where another build kept this one waiting for too long."""
+    message = "another build has been writing this deck for too long"
+    return Problem("busy", Severity.ERROR, Position(shown(ledger)), message, "end it, and build again")
+
+
+def locked(ledger: Path) -> Problem:
+    """An error where the ledger would change though it must not."""
+    message = "the ledger would change, and --locked forbids it"
+    return Problem(
+        "locked", Severity.ERROR, Position(shown(ledger)), message, "build without --locked, and commit the ledger"
+    )

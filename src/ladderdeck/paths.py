@@ -1,0 +1,15 @@
+"""Paths as people read them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def shown(path: Path) -> str:
+    """A path for messages and JSON: with slashes, and in its real characters.
+
+    Under a locale such as C, Python keeps the bytes of a Chinese name as lone surrogates; here they are text again.
+    What is no UTF-8 becomes an escape, since it could not be printed.
+    """
+    return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
