@@ -12,45 +12,13 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pint
+from .units import Quantity, is_unit, registry, shown, unit_name
 
 LONGEST_LINE = 400
 DEEPEST = 60
 """How deep parentheses may nest; a calculation that a person follows has three or four."""
-
-_UNITS = """
-quetta- = 1e30
-tera- = 1e12 = T-
-giga- = 1e9 = G-
-mega- = 1e6 = M-
-kilo- = 1e3 = k-
-milli- = 1e-3 = m-
-micro- = 1e-6 = u- = µ- = μ-
-nano- = 1e-9 = n-
-peta- = 1e15 = P-
-exa- = 1e18 = E-
-kibi- = 1024 = Ki-
-mebi- = 1048576 = Mi-
-gibi- = 1073741824 = Gi-
-tebi- = 1099511627776 = Ti-
-second = [time] = s = seconds
-minute = 60 * second = min
-hour = 3600 * second = h = hours
-day = 86400 * second = days
-byte = [information] = B = bytes
-bit = byte / 8 = _ = bits
-token = [token] = _ = tokens
-FLOP = [computation] = _ = flop
-request = [request] = _ = requests
-GPU = [device] = _ = GPUs
-USD = [currency]
-watt = [power] = W
-percent = 0.01
-hertz = 1 / second = Hz
-"""
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:_\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<operator>\*\*|[-+*/^(),×÷·]))"
@@ -58,7 +26,6 @@ _TOKEN = re.compile(
 _LINE = re.compile(
     r"\s*(?P<name>[^\W\d]\w*)\s*=(?P<expression>[^#]*?)(?:(?:->|→)\s*(?P<unit>[^#]*?))?\s*(?:#\s*(?P<note>.*?))?\s*\Z"
 )
-_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class CalculationError(Exception):
@@ -69,20 +36,6 @@ class CalculationError(Exception):
         self.column = column
         self.message = message
         self.hint = hint
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A number with its unit, as it is to be shown: ``value`` counts ``unit``, a text such as ``GB/s`` ('' for none)."""
-
-    value: float
-    unit: str
-
-    def __str__(self) -> str:
-        number = show_number(self.value)
-        if self.unit == "%":
-            return f"{number}%"
-        return f"{number} {self.unit}" if self.unit else number
 
 
 @dataclass(frozen=True)
@@ -100,17 +53,6 @@ class Step:
     given: bool
 
 
-@functools.cache
-def _registry() -> pint.UnitRegistry[Any]:
-    # Pint costs a tenth of a second to import, which only a deck with calculations should pay.
-    import pint
-
-    registry: pint.UnitRegistry[Any] = pint.UnitRegistry(None)
-    for line in _UNITS.strip().splitlines():
-        registry.define(line)
-    return registry
-
-
 def calculate(line: str, known: Mapping[str, Any]) -> tuple[Step, Any]:
     """One line of a calculation, given the quantities ``known`` by name (as this function returns them).
 
@@ -122,7 +64,7 @@ def calculate(line: str, known: Mapping[str, Any]) -> tuple[Step, Any]:
     if match is None:
         raise CalculationError(0, "this is no line of a calculation", "write `name = expression -> unit  # note`")
     name = match["name"]
-    if _is_unit(name):
+    if is_unit(name):
         raise CalculationError(match.start("name"), f"`{name}` is a unit, and cannot be a name", "call it otherwise")
     if name in known:
         raise CalculationError(match.start("name"), f"`{name}` has a value already", "give each line a name of its own")
@@ -131,7 +73,7 @@ def calculate(line: str, known: Mapping[str, Any]) -> tuple[Step, Any]:
     quantity = parser.whole()
     if match["unit"] is not None:
         quantity = _convert(quantity, match["unit"], match.start("unit"))
-    result = _shown(quantity, match["unit"])
+    result = shown(quantity, match["unit"])
     if not math.isfinite(result.value):
         raise CalculationError(start, f"`{name}` is too large to compute", "check the numbers")
     step = Step(
@@ -152,36 +94,8 @@ def _convert(quantity: Any, unit: str, column: int) -> Any:
     try:
         return quantity.to(target.units) / target.magnitude
     except pint.DimensionalityError:
-        message = f"a quantity in {_unit_name(quantity.units) or 'plain numbers'} cannot be shown in {unit.strip()}"
+        message = f"a quantity in {unit_name(quantity.units) or 'plain numbers'} cannot be shown in {unit.strip()}"
         raise CalculationError(column, message, "check the units of the expression") from None
-
-
-def _shown(quantity: Any, unit: str | None) -> Quantity:
-    if unit is not None:
-        return Quantity(float(quantity.magnitude), unit.strip().replace("percent", "%"))
-    plain = quantity.to_reduced_units() if quantity.dimensionless else quantity
-    if plain.dimensionless:
-        return Quantity(float(plain.to("").magnitude), "")
-    return Quantity(float(plain.magnitude), _unit_name(plain.units))
-
-
-def _unit_name(units: Any) -> str:
-    return f"{_registry().Unit(units):~C}".replace("**", "^").replace("*", "·")
-
-
-def _is_unit(name: str) -> bool:
-    return name in _registry()
-
-
-def show_number(value: float) -> str:
-    """A number as a person writes it: whole below ten million, else three digits that count, and powers of ten."""
-    if value == int(value) and abs(value) < 1e7:
-        return f"{int(value):,}"
-    if 1e-3 <= abs(value) < 1e6:
-        digits = max(0, 2 - math.floor(math.log10(abs(value))))
-        return f"{value:,.{digits}f}".rstrip("0").rstrip(".") if digits else f"{value:,.0f}"
-    mantissa, exponent = f"{value:.2e}".split("e")
-    return f"{mantissa.rstrip('0').rstrip('.')}×10{str(int(exponent)).translate(_SUPERSCRIPT)}"
 
 
 _FUNCTIONS: dict[str, tuple[int, int]] = {
@@ -249,7 +163,7 @@ class _Parser:
             if token.kind == "operator" and token.text == "/" and self._in_unit(token):
                 text = "/"
             elif token.kind == "name" and substitute and token.text in self.known:
-                text = str(_shown(self.known[token.text], None))
+                text = str(shown(self.known[token.text], None))
             elif token.kind == "name" and before is not None and before.kind == "number":
                 text = f" {text}"
             parts.append(text)
@@ -259,7 +173,7 @@ class _Parser:
         at = self.tokens.index(slash)
         around = self.tokens[at - 1 : at] + self.tokens[at + 1 : at + 2]
         return len(around) == 2 and all(
-            t.kind == "name" and t.text not in self.known and _is_unit(t.text) for t in around
+            t.kind == "name" and t.text not in self.known and is_unit(t.text) for t in around
         )
 
     def _guarded(self, compute: Callable[[], Any]) -> Any:
@@ -269,7 +183,7 @@ class _Parser:
         try:
             return compute()
         except pint.DimensionalityError as error:
-            one, other = (_unit_name(u) if not isinstance(u, str) else u for u in (error.units1, error.units2))
+            one, other = (unit_name(u) if not isinstance(u, str) else u for u in (error.units1, error.units2))
             message = f"the units do not fit: {one or 'a plain number'} and {other or 'a plain number'}"
             raise CalculationError(at, message, "convert one side, or check the formula") from None
         except ZeroDivisionError:
@@ -328,7 +242,7 @@ class _Parser:
     def _atom(self) -> Any:
         token = self._next()
         if token.kind == "number":
-            quantity = _registry().Quantity(float(token.text.replace("_", "")), "")
+            quantity = registry().Quantity(float(token.text.replace("_", "")), "")
             following = self.tokens[self.index] if self.index < len(self.tokens) else None
             if following and following.kind == "name" and following.text not in self.known:
                 quantity = self._more_units(quantity * self._unit(self._next()))
@@ -343,14 +257,14 @@ class _Parser:
             self.computes = True
             return self.known[token.text]
         if token.kind == "name":
-            return _registry().Quantity(1.0, self._unit(token))
+            return registry().Quantity(1.0, self._unit(token))
         raise CalculationError(token.column, f"`{token.text}` does not belong here", "write a number or a name")
 
     def _more_units(self, quantity: Any) -> Any:
         """Units that follow a unit belong to it: `450 GB/s` is one number, also behind a division sign."""
         while self.index + 1 < len(self.tokens) and self._peek() in ("/", "*", "·"):
             following = self.tokens[self.index + 1]
-            if following.kind != "name" or following.text in self.known or not _is_unit(following.text):
+            if following.kind != "name" or following.text in self.known or not is_unit(following.text):
                 return quantity
             divide = self._next().text == "/"
             unit = self._unit(self._next())
@@ -358,8 +272,8 @@ class _Parser:
         return quantity
 
     def _unit(self, token: _Token) -> Any:
-        if token.kind == "name" and _is_unit(token.text):
-            return _registry().parse_units(token.text)
+        if token.kind == "name" and is_unit(token.text):
+            return registry().parse_units(token.text)
         hint = "define it in a line above, or write one of the units that the documentation lists"
         raise CalculationError(token.column, f"`{token.text}` is neither a quantity defined above nor a unit", hint)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .calc import CalculationError, Quantity, convert, show_number
+from .calc import CalculationError, convert
+from .units import Quantity, show_number
 from .worked import Worked
 
 _NUMBER = re.compile(

@@ -25,9 +25,11 @@ class YamlReader:
     def report(
         self, code: str, position: Position, message: str, hint: str, severity: Severity = Severity.ERROR
     ) -> None:
+        """Add a problem; an error unless said otherwise."""
         self.problems.append(Problem(code, severity, position, message, hint))
 
     def place(self, node: yaml.Node) -> Position:
+        """Where in the file a node begins."""
         return Position(self.file, self.first_line + node.start_mark.line, node.start_mark.column + 1)
 
     def entries(self, text: str) -> dict[str, yaml.Node] | None:
@@ -65,9 +67,11 @@ class YamlReader:
         return entries
 
     def complained_about(self, node: yaml.Node) -> bool:
+        """Whether a problem was reported at the node's place already."""
         return any(p.position == self.place(node) for p in self.problems)
 
     def text(self, node: yaml.Node | None, key: str) -> str:
+        """The text of a node on one line; '' for none, and a problem for a list or a mapping."""
         if node is None:
             return ""
         if not isinstance(node, yaml.ScalarNode):
