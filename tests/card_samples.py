@@ -84,7 +84,7 @@ CHINESE = {
     "Follow Up": f"<ul>{item('草稿怎么产生')}{item('接受率')}{item('什么分布下加速消失')}{item('和 batch 的冲突')}</ul>",
     "Signs": f"<ul>{item('能写出加速比与接受率的关系')}{item('知道输出分布不变的保证来自拒绝采样')}</ul>",
     "Red Flags": f"<ul>{item('只会“小模型猜”')}{item('说不出接受率决定加速比')}{item('不知道 batch 大时收益消失')}</ul>",
-    "Sources": f'<ul>{item("<a href=https://example.org/x>Leviathan et al., Fast Inference, 2023</a>")}</ul>',
+    "Sources": f"<ul>{item('<a href=https://example.org/x>Leviathan et al., Fast Inference, 2023</a>')}</ul>",
     "Provenance": "llm-inference-serving · git:20260920.a4843f5A · 4e99f4872715f3ce",
 }
 ENGLISH = CHINESE | {

@@ -63,7 +63,11 @@ def ankidroid_new(side: str, css: str, night: bool) -> str:
     own = "hr{background-color:#737373;margin:1em 0;border:none;height:1px}body{margin:20px;overflow-wrap:break-word}"
     buttons = "button{margin:1em .5em}li{text-align:start}pre{text-align:left}img{max-width:100%;max-height:95vh}"
     return _page(
-        "mobile android linux js", own + buttons, "", _classes(night, ""), f'<div id="qa"><style>{css}</style>{side}</div>'
+        "mobile android linux js",
+        own + buttons,
+        "",
+        _classes(night, ""),
+        f'<div id="qa"><style>{css}</style>{side}</div>',
     )
 
 

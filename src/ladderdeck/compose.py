@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from .model import Kind, Language, Pack, Rung, Text, Topic
 from .note import Note, Origin
 from .render import render_text
 from .settings import Settings
-from .split import shelter
+from .split import shelter, split_at_list_marks
 from .tags import RETIRED_TAG, tag, topic_tags
 
 _RETIRED = {
@@ -162,7 +161,7 @@ class _Composer:
     def _probes(self) -> Iterator[Note]:
         for probe in self.pack.probes:
             trigger, follow_up = probe.trigger.text, probe.follow_up.text
-            fields = {"Follow Up": _items(pressed_on(follow_up))}
+            fields = {"Follow Up": _points(follow_up)}
             text = Text(f"{trigger} → {follow_up}", probe.trigger.position)
             yield self._note(Kind.PROBE, "", text, _block(trigger), fields, asked=trigger)
 
@@ -201,26 +200,17 @@ def _steps(here: int | None, count: int) -> str:
     return f'<span class="steps" aria-hidden="true">{bars}</span>'
 
 
-_BETWEEN = re.compile(r"[、；]\s*|;\s+|,\s+(?:and\s+)?")
-_PRESS = re.compile(r"追问?(?![踪加赶溯究逐随查责及])\s*|probe(?:\s+for)?\s+", re.IGNORECASE)
-
-
-def pressed_on(follow_up: str) -> tuple[str, ...]:
-    """A probe's follow-up as the points to be ready for, split where it lists them, outside of brackets and quotes.
-
-    '追命中率、驱逐策略' and 'probe hit rate, and eviction' are two points each; the verb is the card's own heading.
-    """
-    text = follow_up.strip()
-    verb = _PRESS.match(text)
-    start = verb.end() if verb and verb.end() < len(text) else 0
-    sheltered = shelter(text)
-    points = []
-    for mark in _BETWEEN.finditer(text, start):
-        if not sheltered.holds(mark.start()):
-            points.append(text[start : mark.start()])
-            start = mark.end()
-    points.append(text[start:])
-    return tuple(point.strip() for point in points if point.strip())
+def _points(follow_up: str) -> str:
+    """A probe's follow-up as the points to be ready for, one an item. The marks between them are kept, out of sight."""
+    spans = split_at_list_marks(follow_up, shelter(follow_up))
+    points = [(piece, follow_up.index(piece, start)) for start, end in spans if (piece := follow_up[start:end].strip())]
+    nexts = [*(start for _, start in points[1:]), len(follow_up)]
+    items = "".join(
+        f'<li class="text" dir="auto">{render_text(piece)}'
+        f'<span class="mark" hidden>{render_text(follow_up[start + len(piece) : following])}</span></li>'
+        for (piece, start), following in zip(points, nexts, strict=True)
+    )
+    return f"<ul>{items}</ul>" if items else ""
 
 
 def _questions(rung: Rung) -> str:

@@ -166,9 +166,7 @@ class _Reader:
     def _take(self, number: int, what: str, name: str, values: dict[str, Any]) -> None:
         if what == "type":
             kind, entry = Kind(name), TypeEntry(values["fingerprint"], values["modified"])
-            known = self.types.get(kind)
-            if known is None or (entry.modified, entry.fingerprint) > (known.modified, known.fingerprint):
-                self.types[kind] = entry
+            self.types[kind] = _later_type(self.types.get(kind, entry), entry)
         elif what == "pack":
             self.at_least[name] = max(self.at_least.get(name, (0, 0)), (int(values["at_least"]), number))
         else:
@@ -185,7 +183,18 @@ class _Reader:
         for name, (at_least, number) in self.at_least.items():
             if counts[name] < at_least and name not in self.renamed:
                 self.refuse(number, f"{at_least - counts[name]} of the {at_least} notes of `{name}` are missing")
+        for name in sorted(counts.keys() - self.at_least.keys() - self.renamed):
+            self.refuse(1, f"the line of the pack `{name}` is missing")
+        for kind in sorted({note.kind.value for note in self.notes.values()} - {kind.value for kind in self.types}):
+            self.refuse(1, f"the line of the note type `{kind}` is missing")
         return Ledger(MappingProxyType(self.notes), MappingProxyType(self.types))
+
+
+def _later_type(one: TypeEntry, other: TypeEntry) -> TypeEntry:
+    """Of two lines about one note type the later; see :func:`_later` for the missing fingerprint."""
+    first, second = sorted((one, other), key=lambda entry: (entry.modified, entry.fingerprint))
+    is_settled = first.fingerprint == second.fingerprint or second.modified > first.modified
+    return replace(second, fingerprint=second.fingerprint * is_settled)
 
 
 def _later(one: Entry, other: Entry) -> Entry:

@@ -133,7 +133,8 @@ def display_at(text: str, start: int, end: int | None = None) -> Span | None:
 
 
 def _is_formula(content: str, after: str) -> bool:
-    if _MATH_BREAKERS.search(content):
+    # `[$]x[/$]` is a tag of Anki's that somebody writes about.
+    if _MATH_BREAKERS.search(content) or content.startswith("]"):
         return False
     depth = 0
     for index, character in enumerate(content):

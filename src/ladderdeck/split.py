@@ -34,6 +34,7 @@ _CLOSERS = {
 _MARKS = re.compile("[" + re.escape("".join([*_OPENERS, *_CLOSERS, '"', "'"])) + "]")
 _ARROW = re.compile(r"→|(?<=\s)->(?=\s)")
 _SEMICOLON = re.compile(r"；|;(?=\s|$)")
+_LIST_MARK = re.compile(r"[、；]|[,;](?=\s|$)")
 _ENTITY_END = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31})\Z")
 _LONGEST_ENTITY = 34
 
@@ -164,6 +165,16 @@ def split_at_semicolons(
         if not sheltered.holds(m.start()) and not _ends_reference(text, m.start())
     ]
     return _between(text, cuts, start, stop)
+
+
+def split_at_list_marks(text: str, sheltered: Shelter) -> tuple[tuple[int, int], ...]:
+    """The spans between the marks that part the points of a sentence: ``、``, ``；``, and ``,`` or ``;`` before a blank."""
+    cuts = [
+        m.span()
+        for m in _LIST_MARK.finditer(text)
+        if not sheltered.holds(m.start()) and not _ends_reference(text, m.start())
+    ]
+    return _between(text, cuts)
 
 
 def first_arrow(text: str, sheltered: Shelter) -> tuple[int, int] | None:

@@ -71,7 +71,7 @@ def registry() -> pint.UnitRegistry[Any]:
 
 
 def shown(quantity: Any, unit: str | None) -> Quantity:
-    """A pint quantity as a number and a unit to show: ``unit`` where one was asked for (it is in it already), else its own."""
+    """A pint quantity as a number and a unit to show: ``unit`` where one was asked for, else its own."""
     if unit is not None:
         return Quantity(float(quantity.magnitude), unit.strip().replace("percent", "%"))
     plain = quantity.to_reduced_units() if quantity.dimensionless else quantity

@@ -1,0 +1,371 @@
+"""How the cards look and behave in a browser: rendered by the real Anki, shown as each app shows them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from axe_playwright_python import sync_playwright as axe_package
+from browser import open_browser
+from card_samples import sample_notes, seed_notes
+from card_shells import HOST, SHELLS, Card, Site, rendered, scaled
+from package_samples import templates
+
+from ladderdeck.model import Kind
+
+AUDIT = (Path(__file__).parent / "card_audit.js").read_text(encoding="utf-8")
+AXE = (Path(axe_package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+WIDTHS = (320, 360, 412, 768)
+SAMPLES = ("chinese", "english", "no-answer", "bare")
+STARTS_NO_LINE = "，。、；：？！）」』】》”’…·,.;:?!)]}"
+
+
+@pytest.fixture(scope="module")
+def cards(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Card]:
+    """All sample cards and those of the seed pack, by guid."""
+    return rendered([*sample_notes(), *seed_notes()], tmp_path_factory.mktemp("cards"))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with open_browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def site():
+    """What the page may ask for; that it asked for nothing else is checked after each test."""
+    site = Site()
+    yield site
+    assert site.strangers == []
+
+
+@pytest.fixture
+def page(browser, site):
+    context = browser.new_context(has_touch=True, viewport={"width": 360, "height": 640})
+    context.route("**/*", site.answer)
+    yield context.new_page()
+    context.close()
+
+
+def show(page, site: Site, side: str, css: str, shell: str = "ankidroid-new", night: bool = False) -> None:
+    site.html = SHELLS[shell](side, css, night)
+    page.goto(HOST + "/card")
+
+
+def audit(page) -> list[str]:
+    return page.evaluate(AUDIT)
+
+
+def zoom(page, css: str, factor: float) -> None:
+    page.evaluate(
+        "([old, css]) => { for (const style of document.querySelectorAll('style'))"
+        " if (style.textContent.includes('.ladderdeck')) style.textContent = css; }",
+        ["", scaled(css, factor)],
+    )
+
+
+def unfold(page) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach(box => { box.open = true })")
+
+
+def ticks(page):
+    return page.locator(".tick")
+
+
+def verdict(page) -> str:
+    return page.locator(".verdict").first.inner_text()
+
+
+# Looks
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("kind", Kind)
+def test_every_card_is_legible_everywhere(page, site: Site, cards: dict[str, Card], kind: Kind, shell: str) -> None:
+    """Light and dark, four widths, two font sizes; folded, unfolded and ticked."""
+    problems = []
+    for name in SAMPLES:
+        card = cards[f"{kind.value}-{name}"]
+        widths = WIDTHS if name in ("chinese", "english") else WIDTHS[:1]
+        for night in (False, True):
+            page.set_viewport_size({"width": 320, "height": 640})
+            show(page, site, card.back, card.css, shell, night)
+            found = audit(page)
+            unfold(page)
+            if ticks(page).count():
+                ticks(page).first.tap()
+            for factor in (1.0, 1.3):
+                zoom(page, card.css, factor)
+                for width in widths:
+                    page.set_viewport_size({"width": width, "height": 640})
+                    found += [f"{width} px, x {factor}: {problem}" for problem in audit(page)]
+            problems += [f"{name}, night {night}: {problem}" for problem in found]
+    assert "\n".join(problems) == ""
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_front_is_legible(page, site: Site, cards: dict[str, Card], shell: str) -> None:
+    for kind in Kind:
+        for night in (False, True):
+            for name in SAMPLES:
+                card = cards[f"{kind.value}-{name}"]
+                show(page, site, card.front, card.css, shell, night)
+                page.set_viewport_size({"width": 320, "height": 640})
+                zoom(page, card.css, 1.3)
+                assert audit(page) == [], (kind, night, name)
+
+
+def test_every_card_of_the_seed_is_legible(page, site: Site, cards: dict[str, Card]) -> None:
+    page.set_viewport_size({"width": 320, "height": 640})
+    for guid, card in cards.items():
+        if guid.startswith("seed-"):
+            show(page, site, card.back, card.css, night=guid.endswith(("1", "3", "5", "7", "9")))
+            unfold(page)
+            assert audit(page) == [], guid
+
+
+@pytest.mark.parametrize("night", [False, True])
+@pytest.mark.parametrize("kind", Kind)
+def test_axe_finds_nothing_serious(page, site: Site, cards: dict[str, Card], kind: Kind, night: bool) -> None:
+    for name in SAMPLES:
+        card = cards[f"{kind.value}-{name}"]
+        show(page, site, card.back, card.css, night=night)
+        unfold(page)
+        page.evaluate(AXE)
+        violations = page.evaluate("axe.run(document).then(result => result.violations)")
+        serious = [v for v in violations if v["impact"] in ("serious", "critical")]
+        assert [(v["id"], [node["html"] for node in v["nodes"]]) for v in serious] == [], name
+
+
+def test_no_chinese_line_begins_with_a_mark(page, site: Site, cards: dict[str, Card]) -> None:
+    find = """() => {
+      const starts = [];
+      for (const box of document.querySelectorAll('.ladderdeck .text')) {
+        const walk = document.createTreeWalker(box, NodeFilter.SHOW_TEXT), range = document.createRange();
+        let last = null;
+        while (walk.nextNode()) for (let i = 0; i < walk.currentNode.length; i++) {
+          range.setStart(walk.currentNode, i); range.setEnd(walk.currentNode, i + 1);
+          const place = range.getBoundingClientRect();
+          if (place.width && last !== null && place.top > last + 8) starts.push(walk.currentNode.data[i]);
+          if (place.width) last = place.top;
+        }
+      }
+      return starts;
+    }"""
+    starts = set()
+    for guid, card in cards.items():
+        if guid.startswith("seed-"):
+            show(page, site, card.back, card.css)
+            unfold(page)
+            starts |= set(page.evaluate(find))
+    assert len(starts) > 50
+    assert starts & set(STARTS_NO_LINE) == set()
+
+
+@pytest.mark.parametrize(
+    ("guid", "seen", "unseen"), [("sign-chinese", "请证明", "Show that"), ("sign-english", "Show that", "请证明")]
+)
+def test_a_card_speaks_its_own_language(page, site: Site, cards: dict[str, Card], guid, seen, unseen) -> None:
+    show(page, site, cards[guid].back, cards[guid].css)
+    text = page.locator("body").inner_text()
+    assert seen in text
+    assert unseen not in text
+
+
+def test_the_night_is_dark_in_every_app(page, site: Site, cards: dict[str, Card]) -> None:
+    card = cards["rung-chinese"]
+    for shell in SHELLS:
+        grounds = []
+        for night in (False, True):
+            show(page, site, card.back, card.css, shell, night)
+            grounds.append(page.evaluate("getComputedStyle(document.querySelector('.card')).backgroundColor"))
+        assert grounds == ["rgb(255, 255, 255)", "rgb(19, 22, 26)"], shell
+
+
+def test_the_style_is_for_cards_alone() -> None:
+    """What Anki itself shows around a card keeps its own look."""
+    css = re.sub(r"/\*.*?\*/", "", templates().css, flags=re.DOTALL)
+    for rule in re.findall(r"([^{}]+)\{", css):
+        for selector in rule.split(","):
+            assert selector.strip().startswith(
+                (".card", ".nightMode .card", ".night_mode .card", ".ladderdeck", "@media", "hr#answer")
+            ), selector
+    assert not re.search(r"transition|animation", css), "what does not move needs no 'prefers-reduced-motion'"
+
+
+# Ticks
+
+
+MUST = '<li class="must" dir="auto">must</li>'
+MAY = '<li dir="auto">may</li>'
+
+
+@pytest.mark.parametrize(
+    ("points", "tapped", "button"),
+    [
+        ([MUST, MUST, MAY], [0, 1, 2], "Good"),
+        ([MUST, MUST, MAY], [0, 1], "Hard"),
+        ([MUST, MUST, MAY], [0, 2], "Again"),
+        ([MUST, MAY, MAY, MAY], [0], "Again"),
+        ([MUST, MAY, MAY, MAY], [0, 3], "Hard"),
+        ([MUST, MAY, MAY, MAY], [1, 2, 3], "Again"),
+        ([MAY, MAY, MAY], [0, 1, 2], "Good"),
+        ([MAY, MAY, MAY], [1, 2], "Hard"),
+        ([MAY, MAY, MAY], [2], "Again"),
+        ([MAY], [0], "Good"),
+        ([MAY, MAY], [0], "Hard"),
+        ([MAY, MAY], [0, 0], None),
+    ],
+)
+def test_ticks_name_the_button(page, site: Site, cards: dict[str, Card], points, tapped, button) -> None:
+    card = cards["rung-english"]
+    back = re.sub(
+        r'(<section class="points check">.*?<ul>).*?(</ul>)', rf"\1{''.join(points)}\2", card.back, flags=re.DOTALL
+    )
+    show(page, site, back, card.css)
+    rule = verdict(page)
+    for index in tapped:
+        ticks(page).nth(index).tap()
+    if button is None:
+        assert verdict(page) == rule
+        assert page.locator(".missed, .said").count() == 0
+        return
+    assert verdict(page).endswith(f"press {button}")
+    assert verdict(page).startswith(f"{len(tapped)} of {len(points)}")
+    assert page.locator(".said").count() == len(tapped)
+    assert page.locator(".missed").count() == len(points) - len(tapped)
+    pressed = [t.get_attribute("aria-pressed") for t in ticks(page).all()]
+    assert [index for index, value in enumerate(pressed) if value == "true"] == sorted(tapped)
+
+
+def test_the_ticks_speak_chinese_on_a_chinese_card(page, site: Site, cards: dict[str, Card]) -> None:
+    show(page, site, cards["rung-chinese"].back, cards["rung-chinese"].css)
+    assert ticks(page).first.get_attribute("aria-label") == "说到了第 1 条（必答）"
+    ticks(page).nth(0).tap()
+    assert verdict(page) == "说到 1 / 4，漏了 1 条必答，按「重来 (Again)」"
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_script_that_runs_twice_adds_nothing(page, site: Site, cards: dict[str, Card], shell: str) -> None:
+    card = cards["rung-chinese"]
+    show(page, site, card.back, card.css, shell)
+    ticks(page).first.tap()
+    before = page.locator("body").inner_html()
+    page.evaluate("[...document.querySelectorAll('.card script, script')].forEach(s => (0, eval)(s.textContent))")
+    assert page.locator("body").inner_html() == before
+    ticks(page).first.tap()
+    assert page.locator(".said").count() == 0
+
+
+def test_a_second_card_in_the_same_page_starts_afresh(page, site: Site, cards: dict[str, Card]) -> None:
+    """Anki on a computer puts one card after the other into the same page, and runs its scripts again."""
+    card, other = cards["rung-chinese"], cards["probe-chinese"]
+    show(page, site, card.back, card.css, "desktop")
+    ticks(page).first.tap()
+    put = """html => {
+      const box = document.getElementById('qa');
+      box.innerHTML = html;
+      for (const old of box.querySelectorAll('script')) {
+        const fresh = document.createElement('script');
+        fresh.textContent = old.textContent;
+        old.replaceWith(fresh);
+      }
+    }"""
+    page.evaluate(put, f"<style>{other.css}</style>{other.back}")
+    assert ticks(page).count() == 4
+    assert page.locator(".said, .missed").count() == 0
+    ticks(page).nth(3).tap()
+    assert "1 / 4" in verdict(page)
+
+
+def test_ticks_work_from_a_keyboard(page, site: Site, cards: dict[str, Card]) -> None:
+    show(page, site, cards["probe-english"].back, cards["probe-english"].css)
+    ticks(page).nth(1).focus()
+    page.keyboard.press("Space")
+    assert ticks(page).nth(1).get_attribute("aria-pressed") == "true"
+    assert page.evaluate("document.activeElement.className") == "tick"
+    ticks(page).nth(2).tap()
+    assert page.evaluate("document.activeElement.className") != "tick", "the space bar would tick, not turn the card"
+
+
+def test_what_lies_above_a_button_can_be_used(page, site: Site, cards: dict[str, Card]) -> None:
+    show(page, site, cards["rung-chinese"].back, cards["rung-chinese"].css)
+    page.evaluate(
+        "document.querySelector('.check a').addEventListener('click', e => { e.preventDefault(); window.followed = 1 })"
+    )
+    page.locator(".check a").tap()
+    assert page.evaluate("window.followed") == 1
+    assert page.locator(".said").count() == 0
+
+
+def test_the_script_keeps_nothing() -> None:
+    """AnkiDroid loads the page anew for the back, and two devices share no storage: nothing may depend on it."""
+    script = re.search(r"<script>(.*)</script>", templates().cards[Kind.RUNG].back, re.DOTALL)
+    assert script is not None
+    assert not re.search(
+        r"Storage|cookie|DOMContentLoaded|\bonload\b|^(?:const|let|var|function) ", script[1], re.MULTILINE
+    )
+
+
+# Without scripts
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_card_is_complete_without_scripts(browser, site: Site, cards: dict[str, Card], kind: Kind) -> None:
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 320, "height": 640})
+    context.route("**/*", site.answer)
+    page = context.new_page()
+    for name in SAMPLES:
+        card = cards[f"{kind.value}-{name}"]
+        for night in (False, True):
+            show(page, site, card.back, card.css, night=night)
+            assert ticks(page).count() == 0
+            assert page.locator(".verdict").first.is_visible()
+            folded = page.locator("details").all()
+            for box in folded:
+                box.locator("summary").click()
+            assert audit(page) == [], (name, night)
+    context.close()
+
+
+# Math
+
+
+def typeset(page) -> None:
+    """What Anki does with a card on a computer: its own configuration, its own MathJax."""
+    for file in ("js/mathjax.js", "js/vendor/mathjax/tex-chtml-full.js"):
+        page.add_script_tag(url=f"{HOST}/_anki/{file}")
+    page.evaluate(
+        "async () => { await MathJax.startup.promise; await MathJax.typesetPromise([document.getElementById('qa')]) }"
+    )
+
+
+@pytest.mark.parametrize("night", [False, True])
+def test_formulas_are_set_and_scroll_by_themselves(page, site: Site, cards: dict[str, Card], night: bool) -> None:
+    card = cards["rung-chinese"]
+    show(page, site, card.back, card.css, "desktop", night)
+    page.set_viewport_size({"width": 320, "height": 640})
+    typeset(page)  # the details are closed
+    unfold(page)
+    assert page.locator("mjx-container").count() == 4
+    assert "\\frac" not in page.locator("#qa").inner_text()
+    assert audit(page) == []
+    wide = page.locator('mjx-container[display="true"]')
+    assert wide.evaluate("box => box.scrollWidth > box.clientWidth && box.clientWidth > 100")
+    assert wide.evaluate("box => box.scrollHeight <= box.clientHeight + 1"), "the formula is cut off below"
+    for formula in page.locator("mjx-container").all():
+        assert formula.evaluate("box => box.getBoundingClientRect().height") > 10
+        assert formula.evaluate("box => getComputedStyle(box).color === getComputedStyle(box.parentElement).color")
+    # The axis of an inline formula is the line's: its letter stands on the baseline of the words around it.
+    drift = """box => {
+      const word = document.createElement('span');
+      word.style.cssText = 'display:inline-block;width:1px;height:0';
+      box.before(word);
+      const letter = box.querySelector('mjx-mi').getBoundingClientRect();
+      const line = word.getBoundingClientRect().bottom;
+      word.remove();
+      return Math.abs(letter.bottom - line);
+    }"""
+    assert page.locator("details mjx-container:not([display])").first.evaluate(drift) < 4
