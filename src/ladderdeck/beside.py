@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 
 from .answers import is_answer_file
@@ -29,6 +31,13 @@ def answer_documents(packs: Sequence[Document], problems: list[Problem]) -> list
                 if data is not None and is_answer_file(data):
                     documents.append(Document(shown(path), data, path))
     return documents
+
+
+def new_answer_file(folder: Path, topic: str) -> Path:
+    """A name for a new answer file of a topic ('' for the pack's own) beside the packs in ``folder``: not yet taken."""
+    stem = re.sub(r"[^\w-]+", "-", topic).strip("-")[:60] or "pack"
+    names = (f"{stem}{f'-{number}' if number > 1 else ''}.md" for number in count(1))
+    return next(file for name in names if not (file := folder / ANSWER_FOLDER / name).exists())
 
 
 class Pictures:

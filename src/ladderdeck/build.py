@@ -24,6 +24,7 @@ from .model import Language, Position, Problem, Severity
 from .note import IdentifiedNote
 from .package import write_package
 from .paths import shown
+from .quality import judge
 from .settings import Settings, read_settings
 from .templates import load_templates, type_fingerprints
 
@@ -70,13 +71,14 @@ class Outcome:
 class Inputs:
     """Everything that a build reads: the deck's home with its settings and ledger, packs and answers, all problems.
 
-    ``ledger`` is None where there is none yet, ``ledger_data`` its file's content.
+    ``ledger`` is None where there is none yet, ``ledger_data`` its file's content. ``files`` are the packs and answer files
+    by their paths as they are shown.
     """
 
     home: Home
     settings: Settings
     ledger: Ledger | None
-    files: tuple[Path, ...]
+    files: Mapping[str, Path]
     library: Library
     answers: Answers
     answer_html: Mapping[ItemKey, AnswerHtml]
@@ -95,7 +97,7 @@ def read_inputs(paths: Sequence[Path], language: Language | None, ledger: Path |
     pictures = Pictures(home.folder, documents)
     answers = _read_answers(documents, library, problems)
     answer_html, answer_problems = render_answers(answers, pictures.find)
-    problems.extend((*answer_problems, *pictures.problems))
+    problems.extend((*answer_problems, *pictures.problems, *judge(library.packs, answers)))
     settings, known = Settings(), None
     if (data := _read(home.settings, problems)) is not None:
         settings, found = read_settings(data, shown(home.settings))
@@ -103,7 +105,7 @@ def read_inputs(paths: Sequence[Path], language: Language | None, ledger: Path |
     if (data := _read(home.ledger, problems)) is not None:
         known, found = _parse_ledger(data, shown(home.ledger))
         problems.extend(found)
-    files = tuple(document.file for document in (*found_packs.documents, *documents))
+    files = {document.path: document.file for document in (*found_packs.documents, *documents)}
     return Inputs(
         home, settings, known, files, library, answers, answer_html, pictures.files, tuple(problems), data or b""
     )
@@ -140,7 +142,7 @@ def _build(request: Request) -> Outcome:
     inputs = read_inputs(request.paths, request.language, request.ledger)
     templates = load_templates(request.templates)
     ledger = inputs.ledger or Ledger()
-    file, read = inputs.home.ledger, [*inputs.files, inputs.home.settings]
+    file, read = inputs.home.ledger, [*inputs.files.values(), inputs.home.settings]
     problems = (*inputs.problems, *templates.problems, *overwrites(request.output, [*read, file]))
     problems = (*problems, *about_ledger(file, inputs.ledger, request.clock, was_built=request.output.is_file()))
     if _has_error(problems):

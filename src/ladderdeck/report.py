@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from .coverage import KINDS, Row
 from .identity import Change, Changed
 from .model import Kind, Problem, Severity
 from .note import IdentifiedNote
@@ -81,3 +82,34 @@ def _change_line(changed: Changed) -> str:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= 80 else f"{line[:79]}…"
+
+
+def coverage_table(rows: Sequence[Row]) -> list[str]:
+    """How far topics are answered: a line for each topic, a column for each kind, then what is missing or stale."""
+    topics: dict[tuple[str, str, str], dict[Kind, Row]] = {}
+    for row in rows:
+        topics.setdefault((row.pack, row.language, row.topic), {})[row.kind] = row
+    lines = [" ".join(f"{_NAMES[kind][1]:>10}" for kind in KINDS) + "  topic"]
+    for (pack, language, topic), kinds in topics.items():
+        cells = (_cell(kinds.get(kind)) for kind in KINDS)
+        lines.append(" ".join(f"{cell:>10}" for cell in cells) + f"  {topic or '(the pack)'} · {pack} ({language})")
+    answered, missing, stale = (
+        sum(len(getattr(row, name)) for row in rows) for name in ("answered", "missing", "stale")
+    )
+    total = answered + missing + stale
+    share = 100 * (answered + stale) // total if total else 100
+    lines.append(f"{answered + stale} of {total} answered ({share} %), {missing} missing, {stale} stale")
+    for name in ("missing", "stale"):
+        lines.extend(
+            f"  {name} {_NAMES[row.kind][0]}: {_short(item.text)}  ({row.topic or row.pack})"
+            for row in rows
+            for item in getattr(row, name)
+        )
+    return lines
+
+
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return "-"
+    total = len(row.answered) + len(row.missing) + len(row.stale)
+    return f"{len(row.answered) + len(row.stale)}/{total}" + (f" ({len(row.stale)}~)" if row.stale else "")

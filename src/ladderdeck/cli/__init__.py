@@ -13,6 +13,7 @@ from .. import __version__
 _COMMANDS = {
     "build": "build the deck (this is what happens without a command)",
     "check": "show what is wrong with packs, and build nothing",
+    "answers": "show which items are answered, or write skeletons for the rest",
     "inspect": "print the parsed packs as JSON",
 }
 

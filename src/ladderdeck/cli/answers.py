@@ -1,0 +1,56 @@
+"""`answers`: how far the packs are answered, and skeletons for what is missing."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import click
+
+from ..beside import new_answer_file
+from ..build import Inputs, read_inputs
+from ..coverage import Row, coverage, skeletons
+from ..files import replace_together, unwritable
+from ..model import Severity
+from ..paths import shown
+from ..report import coverage_table
+from .common import given_language, given_paths, pack_arguments, show_problems
+
+
+@click.command("answers")
+@pack_arguments
+@click.option("--new", "write_new", is_flag=True, help="Write skeletons for what is missing, into files of their own.")
+def command(paths: tuple[Path, ...], language: str | None, write_new: bool) -> None:
+    """Show which items of the packs at PATH, or in the folder cards/, are answered.
+
+    Answers lie in the folder answers/ beside a pack. An answer is stale where its heading is worded otherwise than the
+    pack; it still is on the card.
+
+    Example: python build.py answers cards/ --new
+    """
+    inputs = read_inputs(given_paths(paths), given_language(language))
+    errors = [problem for problem in inputs.problems if problem.severity is Severity.ERROR]
+    show_problems(errors, err=True)
+    if errors:
+        raise SystemExit(1)
+    rows = coverage(inputs.library.packs, inputs.answers)
+    for line in coverage_table(rows):
+        click.echo(line)
+    if write_new:
+        _write(rows, inputs)
+
+
+def _write(rows: tuple[Row, ...], inputs: Inputs) -> None:
+    folders = {(pack.name, pack.language.value): inputs.files[pack.path].parent for pack in inputs.library.packs}
+    for (pack, language, topic), text in skeletons(rows).items():
+        file = new_answer_file(folders[pack, language], topic)
+        try:
+            replace_together({file: partial(_fill, text=text)})
+        except OSError as error:
+            show_problems([unwritable(file, error)], err=True)
+            raise SystemExit(1) from None
+        click.echo(f"{shown(file)}: to be filled in")
+
+
+def _fill(path: Path, text: str) -> None:
+    path.write_bytes(text.encode("utf-8"))
