@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -119,7 +120,7 @@ class _Body:
         heads = [i for i, t in enumerate(self.tokens) if t.type == "heading_open" and t.tag in ("h1", "h2")]
         kind: Kind | None = None
         found = []
-        for at, following in zip(heads, [*heads[1:], len(self.tokens)], strict=True):
+        for at, following in pairwise([*heads, len(self.tokens)]):
             heading = self._text(self.tokens[at + 1])
             if self.tokens[at].tag == "h1":
                 kind = self._kind(heading)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from .labels import label_of
 from .located import Located
 from .model import Probe, Problem, Rung, Severity, Text
-from .outline import Block, Fence, Heading, List, Paragraph
+from .outline import Block, Fence, Heading, Item, List, Paragraph
 from .split import Shelter, first_arrow, shelter, split_at_arrows, split_at_semicolons
 
 _UNBALANCED_AT_MOST = 10
@@ -104,22 +104,22 @@ def read_ladder(line: Line, start: int, problems: list[Problem]) -> list[Rung]:
     for block in line.nested:
         if isinstance(block, List) and not arrows:
             for item in block.items:
-                rungs.extend(_item_rungs(item.blocks, own, problems))
+                rungs.extend(_item_rungs(item, problems))
         else:
             # What stands under a ladder that is complete belongs to its last rung.
             _continue_rung(rungs, block, problems)
     return [rung for parts in rungs if (rung := _rung(parts, problems))]
 
 
-def _item_rungs(blocks: tuple[Block, ...], ladder: Located, problems: list[Problem]) -> list[list[_Part]]:
+def _item_rungs(item: Item, problems: list[Problem]) -> list[list[_Part]]:
     """The rungs of a list item: one as a rule, several where it holds arrows; what is nested goes to the last."""
     rungs: list[list[_Part]] = []
-    for index, block in enumerate(blocks):
+    for index, block in enumerate(item.blocks):
         if index == 0 and not isinstance(block, List | Fence):
             rungs.extend([part] for part in _arrow_parts(block.text, problems, loose_edges=True))
         else:
             _continue_rung(rungs, block, problems)
-    return rungs or [[_whole(ladder.cut(0, 0), problems)]]
+    return rungs or [[_whole(item.mark, problems)]]
 
 
 def _continue_rung(rungs: list[list[_Part]], block: Block, problems: list[Problem]) -> None:

@@ -42,9 +42,10 @@ class Fence:
 
 @dataclass(frozen=True)
 class Item:
-    """An item of a bullet or numbered list, or the inside of a quotation."""
+    """An item of a bullet or numbered list, and the place of its mark."""
 
     blocks: tuple[Block, ...]
+    mark: Located
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,15 @@ class _Source:
         if node.type == "fence":
             return [Fence(self.fence(node))]
         if node.type in ("bullet_list", "ordered_list"):
-            return [List(tuple(Item(self.inside(item)) for item in node.children))]
+            return [List(tuple(Item(self.inside(item), self.mark(item)) for item in node.children))]
         if node.type == "blockquote":
             return list(self.inside(node))
         return []
+
+    def mark(self, node: SyntaxTreeNode) -> Located:
+        line = node.map[0] if node.map else 0
+        text = self.lines[line] if line < len(self.lines) else ""
+        return Located("", self.file, (0,), ((line + self.first_line, len(text) - len(text.lstrip()) + 1),))
 
     def inside(self, node: SyntaxTreeNode) -> tuple[Block, ...]:
         return tuple(block for child in node.children for block in self.blocks(child))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from . import lines
 from .front_matter import Head, read_head
@@ -95,7 +96,7 @@ def _language(draft: _Draft) -> Language:
 
 def _read_sections(blocks: tuple[Block, ...], draft: _Draft) -> None:
     starts = [i for i, b in enumerate(blocks) if isinstance(b, Heading) and b.level <= 2]
-    for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True):
+    for start, end in pairwise([*starts, len(blocks)]):
         heading = blocks[start]
         if isinstance(heading, Heading) and heading.level == 2:
             _read_section(heading.text, blocks[start + 1 : end], draft)
@@ -152,7 +153,7 @@ def _read_topics(blocks: tuple[Block, ...], draft: _Draft) -> None:
         if label_of(line.text.text):
             message = f"`{line.text.text}` stands before the first topic and belongs to no card"
             draft.warn("text-outside-topic", line.text.position(0), message, "put it under a `###` topic heading")
-    for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True):
+    for start, end in pairwise([*starts, len(blocks)]):
         heading = blocks[start]
         if isinstance(heading, Heading):
             _read_topic(heading.text.whole(), blocks[start + 1 : end], draft)
