@@ -14,6 +14,7 @@ _COMMANDS = {
     "build": "build the deck (this is what happens without a command)",
     "check": "show what is wrong with packs, and build nothing",
     "answers": "show which items are answered, or write skeletons for the rest",
+    "preview": "show all cards in one page, as a phone shows them",
     "inspect": "print the parsed packs as JSON",
 }
 

@@ -1,0 +1,226 @@
+// The preview's own behaviour: filter and choose cards, and show the chosen one in frames of their own, like a phone's.
+(() => {
+  "use strict";
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const find = id => document.getElementById(id);
+  const ROW = 64; // the height of a row in the list, as in the stylesheet
+  const plain = html => new DOMParser().parseFromString(html, "text/html").body.textContent.replace(/\s+/g, " ").trim();
+  const texts = data.texts.map(html => (html.includes("<") || html.includes("&") ? null : html));
+  const plainText = number => (number === undefined ? "" : texts[number] ?? (texts[number] = plain(data.texts[number])));
+  const label = card => plainText(card.fields.Question);
+  const topicOf = card => plainText(card.fields.Topic);
+  const packOf = card => plainText(card.fields.Pack);
+  const words = new Map(); // what a search looks through, made for a card when it is first searched
+  const wordsOf = card => {
+    if (!words.has(card)) words.set(card, [...Object.values(card.fields).map(plainText), card.tags].join("\n").toLowerCase());
+    return words.get(card);
+  };
+  const names = { rung: "rungs", sign: "signs", ladder: "ladders", "red-flag": "red flags", probe: "probes" };
+
+  let shown = data.cards.map((card, index) => index); // the cards that pass the filter
+  let chosen = 0; // a place in `shown`
+
+  function element(name, className, text) {
+    const made = document.createElement(name);
+    if (className) made.className = className;
+    if (text !== undefined) made.textContent = text;
+    return made;
+  }
+
+  // Cards
+
+  function valuesOf(card) {
+    const type = data.types[card.kind];
+    const values = Object.fromEntries(Object.entries(card.fields).map(([name, number]) => [name, data.texts[number]]));
+    const special = { Tags: card.tags, Deck: card.deck, Subdeck: card.deck.split("::").pop(), Type: type.type, Card: type.card };
+    return { ...special, ...values };
+  }
+
+  const withPictures = html => html.replace(/(<img\b[^>]*?\bsrc=")([^"]+)"/g, (all, head, name) => (data.pictures[name] ? `${head}${data.pictures[name]}"` : all));
+  const zoomed = (css, factor) => css.replace(/(font-size:\s*)([\d.]+)px/g, (all, head, size) => `${head}${size * factor}px`);
+
+  // A page that holds one side of a card, with the classes of a phone. It may run its own script, and reach nothing.
+  function frameOf(html, night, zoom) {
+    const policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+    const relay = "addEventListener('keydown',e=>{if(!/^(BUTTON|SUMMARY|A)$/.test(e.target.tagName)){if(e.key===' ')e.preventDefault();parent.postMessage({key:e.key},'*')}})";
+    return `<!doctype html><html class="mobile"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">`
+      + `<meta name="viewport" content="width=device-width, initial-scale=1"><base target="_blank"><title>Card</title><style>${zoomed(data.css, zoom)}</style></head>`
+      + `<body class="card card1 mobile${night ? " nightMode night_mode" : ""}"><div id="qa">${withPictures(html)}</div><script>${relay}<\/script></body></html>`;
+  }
+
+  function showCard() {
+    const card = data.cards[shown[chosen]];
+    find("number").textContent = shown.length ? `${chosen + 1} of ${shown.length}` : "none";
+    find("place").textContent = card ? card.place : "";
+    find("problems").replaceChildren(...(card ? card.problems : []).map(number => problemLine(data.problems[number])));
+    const stage = find("stage");
+    if (!card) return stage.replaceChildren(element("p", "", "No card passes the filter."));
+    const sides = anki.card(data.types[card.kind], valuesOf(card));
+    const width = Number(find("width").value), zoom = Number(find("zoom").value);
+    const wanted = [];
+    for (const colour of ["light", "dark"]) for (const side of ["front", "back"]) if (find(side).checked && find(colour).checked) wanted.push([side, colour]);
+    const figures = wanted.map(([side, colour], place) => {
+      const figure = stage.querySelectorAll("figure")[place] ?? emptyFigure();
+      figure.className = `${colour}${width > 500 ? " wide" : ""}`;
+      figure.querySelector("figcaption").textContent = `${side}, ${colour}`;
+      const frame = figure.querySelector("iframe");
+      frame.title = `${side} of the card, ${colour}`;
+      frame.style.width = `${width}px`;
+      const html = frameOf(sides[side], colour === "dark", zoom);
+      if (frame.srcdoc !== html) frame.srcdoc = html;
+      return figure;
+    });
+    stage.replaceChildren(...figures);
+  }
+
+  function emptyFigure() {
+    const figure = element("figure"), frame = element("iframe");
+    frame.setAttribute("sandbox", "allow-scripts");
+    figure.append(element("figcaption"), frame);
+    return figure;
+  }
+
+  function problemLine(problem) {
+    const line = element("p", "problem");
+    line.append(element("b", problem.severity, `${problem.severity}: `), `${problem.message} `, element("code", "", problem.place));
+    line.append(element("small", "", problem.hint));
+    return line;
+  }
+
+  // The list: only the rows that are in sight exist.
+
+  function drawList() {
+    const list = find("list"), rows = find("rows");
+    rows.style.height = `${shown.length * ROW}px`;
+    const first = Math.max(0, Math.floor(list.scrollTop / ROW) - 4);
+    const last = Math.min(shown.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW) + 4);
+    const made = [];
+    for (let place = first; place < last; place++) made.push(rowOf(place));
+    rows.replaceChildren(...made);
+    list.setAttribute("aria-activedescendant", shown.length ? `row-${chosen}` : "");
+  }
+
+  function rowOf(place) {
+    const card = data.cards[shown[place]], row = element("div", "row");
+    row.id = `row-${place}`;
+    row.style.top = `${place * ROW}px`;
+    row.setAttribute("role", "option");
+    row.setAttribute("aria-selected", String(place === chosen));
+    row.setAttribute("aria-posinset", place + 1);
+    row.setAttribute("aria-setsize", shown.length);
+    row.dataset.place = place;
+    const second = element("span", "", [card.kind.replace("-", " "), topicOf(card) || packOf(card)].join(" · "));
+    const severities = card.problems.map(number => data.problems[number].severity);
+    if (severities.length) second.prepend(element("span", severities.includes("error") ? "error" : "warning", `⚠ ${severities.length} `));
+    row.append(element("b", "", label(card)), second);
+    return row;
+  }
+
+  function choose(place) {
+    if (!shown.length) return;
+    chosen = Math.min(Math.max(place, 0), shown.length - 1);
+    const list = find("list"), top = chosen * ROW;
+    if (top < list.scrollTop) list.scrollTop = top;
+    if (top + ROW > list.scrollTop + list.clientHeight) list.scrollTop = top + ROW - list.clientHeight;
+    drawList();
+    showCard();
+  }
+
+  function filter() {
+    const wanted = find("text").value.toLowerCase().split(/\s+/).filter(Boolean);
+    const topic = find("topic").value, kind = find("kind").value, troubled = find("troubled").checked;
+    const before = shown[chosen];
+    shown = [];
+    data.cards.forEach((card, index) => {
+      if (kind && card.kind !== kind) return;
+      if (topic && `${packOf(card)}\n${topicOf(card)}` !== topic) return;
+      if (troubled && !card.problems.length) return;
+      if (wanted.every(word => wordsOf(card).includes(word))) shown.push(index);
+    });
+    count();
+    choose(Math.max(shown.indexOf(before), 0));
+    if (!shown.length) { drawList(); showCard(); }
+  }
+
+  function count() {
+    const kinds = Object.keys(names).map(kind => [shown.filter(index => data.cards[index].kind === kind).length, names[kind]]);
+    const parts = kinds.filter(([number]) => number).map(([number, name]) => `${number} ${name}`);
+    find("counts").textContent = `${shown.length} of ${data.cards.length} cards${parts.length ? ": " : ""}${parts.join(", ")}`;
+  }
+
+  // Setting up
+
+  function fillFilters() {
+    for (const kind of Object.keys(names)) if (data.cards.some(card => card.kind === kind)) find("kind").append(new Option(names[kind], kind));
+    const groups = new Map();
+    for (const card of data.cards) {
+      if (!topicOf(card)) continue;
+      if (!groups.has(packOf(card))) groups.set(packOf(card), new Set());
+      groups.get(packOf(card)).add(topicOf(card));
+    }
+    for (const [pack, topics] of groups) {
+      const group = element("optgroup");
+      group.label = pack;
+      for (const topic of topics) group.append(new Option(topic, `${pack}\n${topic}`));
+      find("topic").append(group);
+    }
+    find("loose").hidden = !data.loose.length;
+    find("loose").querySelector("summary").textContent = `⚠ ${data.loose.length} more problem(s), on no card`;
+    find("loose").querySelector("ul").replaceChildren(...data.loose.map(number => {
+      const item = element("li");
+      item.append(problemLine(data.problems[number]));
+      return item;
+    }));
+  }
+
+  function turn() {
+    const both = find("front").checked && find("back").checked, back = find("back").checked;
+    find("front").checked = both || back;
+    find("back").checked = !both && !back;
+    showCard();
+  }
+
+  function nextOption(select) {
+    select.selectedIndex = (select.selectedIndex + 1) % select.options.length;
+    showCard();
+  }
+
+  function press(key) {
+    const keys = {
+      j: () => choose(chosen + 1), ArrowDown: () => choose(chosen + 1), ArrowRight: () => choose(chosen + 1),
+      k: () => choose(chosen - 1), ArrowUp: () => choose(chosen - 1), ArrowLeft: () => choose(chosen - 1),
+      " ": turn,
+      d: () => { const dark = !find("dark").checked; find("dark").checked = dark; find("light").checked = !dark; showCard(); },
+      w: () => nextOption(find("width")), z: () => nextOption(find("zoom")), "/": () => find("text").focus(),
+    };
+    if (!Object.hasOwn(keys, key)) return false;
+    keys[key]();
+    return true;
+  }
+
+  fillFilters();
+  for (const id of ["text", "topic", "kind", "troubled"]) find(id).addEventListener("input", filter);
+  for (const id of ["front", "back", "light", "dark", "width", "zoom"]) find(id).addEventListener("input", showCard);
+  find("previous").addEventListener("click", () => choose(chosen - 1));
+  find("next").addEventListener("click", () => choose(chosen + 1));
+  find("cards").addEventListener("click", () => { document.body.classList.toggle("choosing"); drawList(); });
+  find("list").addEventListener("scroll", drawList);
+  find("rows").addEventListener("click", event => {
+    const row = event.target.closest(".row");
+    document.body.classList.remove("choosing");
+    if (row) choose(Number(row.dataset.place));
+  });
+  addEventListener("resize", drawList);
+  addEventListener("message", event => {
+    const frames = [...document.querySelectorAll("iframe")].map(frame => frame.contentWindow);
+    if (frames.includes(event.source) && event.data) press(event.data.key);
+  });
+  addEventListener("keydown", event => {
+    const typing = /^(INPUT|SELECT|BUTTON|SUMMARY)$/.test(event.target.tagName);
+    if (event.key === "Escape" && typing) event.target.blur();
+    if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && press(event.key)) event.preventDefault();
+  });
+  count();
+  choose(0);
+  if (!shown.length) showCard();
+})();

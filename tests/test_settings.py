@@ -1,0 +1,45 @@
+"""`deck.yaml`: what it may say, and what is wrong with what it says."""
+
+from __future__ import annotations
+
+import pytest
+
+from ladderdeck.model import Kind, Language
+from ladderdeck.settings import Settings, read_settings
+
+
+def read(text: str) -> tuple[Settings, list[tuple[str, int, int]]]:
+    settings, problems = read_settings(text.encode("utf-8"), "deck.yaml")
+    return settings, [(p.code, p.position.line, p.position.column) for p in problems]
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "\ufeff"])
+def test_nothing_is_the_default(text):
+    assert read(text) == (Settings(), [])
+
+
+def test_everything_can_be_set():
+    settings, problems = read("name: Interviews::阶梯\nkinds: [ladder, rung]\ndecks:\n  caching: 缓存 <T>\n")
+    assert problems == []
+    assert settings.kinds == (Kind.LADDER, Kind.RUNG)
+    assert settings.deck_name("caching", Language.CHINESE) == "Interviews::阶梯::缓存 <T>"
+    assert settings.deck_name("other", Language.ENGLISH) == "Interviews::阶梯::other (en)"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("nmae: x\n", ("unknown-setting", 1, 7)),
+        ("name: [x]\n", ("wrong-name", 1, 7)),
+        ("name: a::::b\n", ("wrong-deck-name", 1, 7)),
+        ("kinds: rung\n", ("wrong-kinds", 1, 8)),
+        ("kinds:\n  - rung\n  - rungs\n", ("wrong-kinds", 3, 5)),
+        ("decks: x\n", ("wrong-decks", 1, 8)),
+        ("name: a: b\n", ("yaml", 1, 8)),
+        ("- x\n", ("yaml", 1, 1)),
+        ("name: a\nname: b\n", ("duplicate-key", 2, 1)),
+        ('name: "a\\x1fb"\n', ("control-character", 1, 7)),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(text, problem):
+    assert read(text)[1] == [problem]
