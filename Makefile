@@ -48,7 +48,9 @@ $(VENV)/.deck: requirements.lock pyproject.toml | $(VENV)/.made
 	@$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.lock pyproject.toml | $(VENV)/.made
+# aqt holds Anki's own style sheets, scripts and MathJax; what it depends on (Qt) is not needed for those.
+$(VENV)/.dev: requirements-dev.lock requirements-assets.lock pyproject.toml | $(VENV)/.made
 	@echo "Installing what the tests need …"
 	@$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-assets.lock
 	@touch $@ $(VENV)/.deck

@@ -167,7 +167,7 @@ def tracked_files() -> list[Path]:
 
 
 def test_no_lock_file_names_an_address():
-    for name in ("requirements.lock", "requirements-dev.lock"):
+    for name in ("requirements.lock", "requirements-dev.lock", "requirements-assets.lock"):
         for line in (CHECKOUT / name).read_text().splitlines():
             assert re.match(r"[A-Za-z0-9._-]+==[^\s;]+( ;.*)?$", line), line
 
