@@ -45,12 +45,12 @@ $(VENV)/.made:
 # pip is called as a module: the scripts of a virtual environment break in folders with blanks.
 $(VENV)/.deck: requirements.lock pyproject.toml | $(VENV)/.made
 	@echo "Installing what the build needs …"
-	@$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(RUN) -m pip install -qq --disable-pip-version-check -r requirements.lock
 	@touch $@
 
 # aqt holds Anki's own style sheets, scripts and MathJax; what it depends on (Qt) is not needed for those.
 $(VENV)/.dev: requirements-dev.lock requirements-assets.lock pyproject.toml | $(VENV)/.made
 	@echo "Installing what the tests need …"
-	@$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
-	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-assets.lock
+	@$(RUN) -m pip install -qq --disable-pip-version-check -r requirements-dev.lock
+	@$(RUN) -m pip install -qq --disable-pip-version-check --no-deps -r requirements-assets.lock
 	@touch $@ $(VENV)/.deck
