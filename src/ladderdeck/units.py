@@ -5,10 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import pint
+from typing import Any
 
 _UNITS = """
 quetta- = 1e30
@@ -59,12 +56,12 @@ class Quantity:
 
 
 @functools.cache
-def registry() -> pint.UnitRegistry[Any]:
-    """The units that a calculation may use, and no others; made at the first call."""
+def registry() -> Any:
+    """The units that a calculation may use, and no others, as pint's registry; made at the first call."""
     # Pint costs a tenth of a second to import, which only a deck with calculations should pay.
     import pint
 
-    units: pint.UnitRegistry[Any] = pint.UnitRegistry(None)
+    units: Any = pint.UnitRegistry(None)
     for line in _UNITS.strip().splitlines():
         units.define(line)
     return units
