@@ -11,7 +11,15 @@ from ladderdeck.parser import parse_pack
 from ladderdeck.settings import Settings
 
 SEED = Path(__file__).parents[1] / "cards" / "llm-inference-serving" / "SKILL.md"
-DOT = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+CURVE = (
+    "data:image/svg+xml,"
+    "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 600 240'%3E%3Cg fill='none' stroke='black' stroke-width='3'%3E"
+    "%3Cpath d='M60 20V200H580'/%3E%3Cpath stroke-dasharray='8 8' d='M60 130H580'/%3E"
+    "%3Cpath stroke-width='6' d='M60 40C200 45 300 110 360 130S500 155 580 158'/%3E%3C/g%3E"
+    "%3Cg font-size='24' font-family='sans-serif'%3E%3Ctext x='560' y='230'%3E64%3C/text%3E%3Ctext x='60' y='230'%3E1%3C/text%3E"
+    "%3Ctext x='280' y='230'%3Ebatch%3C/text%3E%3Ctext x='6' y='138'%3E1.0%3C/text%3E%3Ctext x='6' y='48'%3E2.4%3C/text%3E"
+    "%3C/g%3E%3C/svg%3E"
+)
 
 
 def item(text: str, must: bool = False) -> str:
@@ -50,7 +58,7 @@ ANSWER = (
     "<code>c</code> 是草稿与目标模型的单步耗时比。见 <code>speculative_config.num_speculative_tokens</code>。</p>"
     + CODE
     + TABLE
-    + f'<p><img src="{DOT}" alt="收益曲线" width="900" height="200"></p>'
+    + f'<p><img src="{CURVE}" alt="加速比随 batch 下降，在 32 附近越过 1" width="900" height="360"></p>'
     "<p>https://example.org/a/very/long/path/that/never/ends/and/has/no/place/to/break/at/all?query=0123456789</p>"
 )
 POINTS = "<ul>{}</ul>".format(

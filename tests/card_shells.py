@@ -11,6 +11,8 @@ from pathlib import Path
 from anki_collection import import_package, new_collection, notes_by_guid
 from package_samples import write
 
+from ladderdeck.templates import Templates
+
 HOST = "http://anki.test"
 """Where the pages of a test seem to come from. Nothing is asked of a network: the browser's requests end in the test."""
 
@@ -24,11 +26,11 @@ class Card:
     css: str
 
 
-def rendered(notes, folder: Path) -> dict[str, Card]:
+def rendered(notes, folder: Path, look: Templates | None = None) -> dict[str, Card]:
     """Each note's card by guid, out of a package that Anki has imported."""
     collection = new_collection(folder / "user")
     try:
-        import_package(collection, write(notes, folder / "cards.apkg"))
+        import_package(collection, write(notes, folder / "cards.apkg", look))
         cards = {}
         for guid, note in notes_by_guid(collection).items():
             (card,) = note.cards()
@@ -112,6 +114,15 @@ def anki_asset(path: str) -> tuple[bytes, str]:
     assert found is not None and found.submodule_search_locations, "install it with: pip install --no-deps aqt"
     file = Path(next(iter(found.submodule_search_locations)), "data", "web", path)
     return file.read_bytes(), mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+
+
+def typeset(page) -> None:
+    """Set the formulas of a page as Anki does on a computer: with its own configuration and its own MathJax."""
+    for file in ("js/mathjax.js", "js/vendor/mathjax/tex-chtml-full.js"):
+        page.add_script_tag(url=f"{HOST}/_anki/{file}")
+    page.evaluate(
+        "async () => { await MathJax.startup.promise; await MathJax.typesetPromise([document.getElementById('qa')]) }"
+    )
 
 
 class Site:

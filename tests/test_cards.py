@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python import sync_playwright as axe_package
 from browser import open_browser
 from card_samples import sample_notes, seed_notes
-from card_shells import HOST, SHELLS, Card, Site, rendered, scaled
+from card_shells import HOST, SHELLS, Card, Site, rendered, scaled, typeset
 from package_samples import templates
 
 from ladderdeck.model import Kind
@@ -204,6 +204,29 @@ def test_the_style_is_for_cards_alone() -> None:
     assert not re.search(r"transition|animation", css), "what does not move needs no 'prefers-reduced-motion'"
 
 
+@pytest.mark.parametrize(
+    ("spoilt", "complaint"),
+    [
+        (".ladderdeck .turn { color: #999 }", "contrast 2.8"),
+        (".ladderdeck .must::before { color: #bbb }", "of ::before"),
+        (".ladderdeck .head { background: rgb(0 0 0 / .1) }", "half-transparent"),
+        (".ladderdeck .where { font-size: 13px }", "13px text"),
+        (".ladderdeck .question { margin-bottom: -40px }", "lies on"),
+        (".ladderdeck .question { height: 30px; overflow: hidden }", "is clipped"),
+        (".ladderdeck .question .text { white-space: nowrap }", "scrolls sideways"),
+        (".ladderdeck .question { position: relative; left: -60px }", "leaves the screen"),
+        (".ladderdeck summary { min-height: 0; padding: 0 }", "is a target of"),
+        (".ladderdeck pre { overflow: visible }", "scrolls sideways"),
+    ],
+)
+def test_what_is_spoilt_is_noticed(page, site: Site, cards: dict[str, Card], spoilt: str, complaint: str) -> None:
+    """The audit itself: each of its complaints can be had."""
+    card = cards["rung-chinese"]
+    show(page, site, card.back, f"{card.css} .ladderdeck .turn {{ display: block !important }} {spoilt}")
+    unfold(page)
+    assert any(complaint in problem for problem in audit(page))
+
+
 # Ticks
 
 
@@ -290,6 +313,18 @@ def test_ticks_work_from_a_keyboard(page, site: Site, cards: dict[str, Card]) ->
     assert page.evaluate("document.activeElement.className") != "tick", "the space bar would tick, not turn the card"
 
 
+@pytest.mark.parametrize("night", [False, True])
+def test_a_tick_looks_like_no_other_button(page, site: Site, cards: dict[str, Card], night: bool) -> None:
+    """Anki on a computer gives buttons frames, and shadows under the mouse."""
+    show(page, site, cards["rung-chinese"].back, cards["rung-chinese"].css, "desktop", night)
+    look = "button => (({ boxShadow, borderStyle, backgroundColor }) => [boxShadow, borderStyle, backgroundColor])(getComputedStyle(button))"
+    ticks(page).first.hover()
+    assert ticks(page).first.evaluate(look) == ["none", "none", "rgba(0, 0, 0, 0)"]
+    ticks(page).first.focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate(f"({look})(document.activeElement)")[0] != "none", "the focus cannot be seen"
+
+
 def test_what_lies_above_a_button_can_be_used(page, site: Site, cards: dict[str, Card]) -> None:
     show(page, site, cards["rung-chinese"].back, cards["rung-chinese"].css)
     page.evaluate(
@@ -333,15 +368,6 @@ def test_a_card_is_complete_without_scripts(browser, site: Site, cards: dict[str
 # Math
 
 
-def typeset(page) -> None:
-    """What Anki does with a card on a computer: its own configuration, its own MathJax."""
-    for file in ("js/mathjax.js", "js/vendor/mathjax/tex-chtml-full.js"):
-        page.add_script_tag(url=f"{HOST}/_anki/{file}")
-    page.evaluate(
-        "async () => { await MathJax.startup.promise; await MathJax.typesetPromise([document.getElementById('qa')]) }"
-    )
-
-
 @pytest.mark.parametrize("night", [False, True])
 def test_formulas_are_set_and_scroll_by_themselves(page, site: Site, cards: dict[str, Card], night: bool) -> None:
     card = cards["rung-chinese"]
@@ -369,3 +395,12 @@ def test_formulas_are_set_and_scroll_by_themselves(page, site: Site, cards: dict
       return Math.abs(letter.bottom - line);
     }"""
     assert page.locator("details mjx-container:not([display])").first.evaluate(drift) < 4
+
+
+def test_a_formula_in_a_point_ticks_it(page, site: Site, cards: dict[str, Card]) -> None:
+    """MathJax positions its elements, and what is positioned lies above what is not."""
+    show(page, site, cards["rung-chinese"].back, cards["rung-chinese"].css, "desktop")
+    typeset(page)
+    box = page.locator(".check mjx-container").bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert ticks(page).nth(1).get_attribute("aria-pressed") == "true"

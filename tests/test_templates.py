@@ -8,8 +8,8 @@ import pytest
 from package_samples import FULL, templates
 
 import ladderdeck.templates as module
-from ladderdeck.model import Kind, Severity
-from ladderdeck.templates import default_folder, load_templates
+from ladderdeck.model import Kind, Position, Severity
+from ladderdeck.templates import default_folder, load_templates, type_fingerprints
 
 
 @pytest.fixture
@@ -133,3 +133,56 @@ def test_every_label_is_there_in_both_languages(kind: Kind) -> None:
 def test_every_field_that_people_read_is_shown_somewhere() -> None:
     shown = "".join(card.front + card.back for card in templates().cards.values())
     assert {name for name in FULL if "{{" + name + "}}" not in shown} == {"Data"}
+
+
+# What templates share
+
+
+def test_a_part_stands_in_every_template_that_names_it(folder: Path) -> None:
+    (folder / "mine.html").write_text("<i>{{Extra}}</i>\n", encoding="utf-8")
+    (folder / "rung" / "front.html").write_text("{{Question}}\n  <!-- include mine.html -->\nend", encoding="utf-8")
+    (folder / "sign" / "back.html").write_text("<!-- include mine.html -->", encoding="utf-8")
+    loaded = load_templates(folder)
+    assert loaded.problems == ()
+    assert loaded.cards[Kind.RUNG].front == "{{Question}}\n<i>{{Extra}}</i>\nend"
+    assert loaded.cards[Kind.SIGN].back == "<i>{{Extra}}</i>"
+    assert "<!-- include" not in "".join(card.front + card.back for card in templates().cards.values())
+
+
+def test_a_script_comes_with_its_element(folder: Path) -> None:
+    (folder / "mine.js").write_text("go();\n", encoding="utf-8")
+    (folder / "rung" / "back.html").write_text("x\n<!-- include mine.js -->\n", encoding="utf-8")
+    assert load_templates(folder).cards[Kind.RUNG].back == "x\n<script>\ngo();\n</script>\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code", "line", "column"),
+    [
+        ("foot.html", "x\n {{Anwser}}", "template-field", 2, 2),
+        ("foot.html", "{{#Extra}}", "template-section", 1, 1),
+        ("script.js", "var a = {\n b: {}};", "template-script", 2, 6),
+        ("script.js", "var a = '</SCRIPT>';", "template-script", 1, 10),
+    ],
+)
+def test_a_mistake_in_a_part_is_reported_once(
+    folder: Path, name: str, text: str, code: str, line: int, column: int
+) -> None:
+    (folder / name).write_text(text, encoding="utf-8")
+    problem = only_problem(folder)
+    assert (problem.code, problem.position) == (code, Position(str(folder / name), line, column))
+
+
+def test_a_part_that_is_missing(folder: Path) -> None:
+    (folder / "foot.html").unlink()
+    problem = only_problem(folder)
+    assert (problem.code, problem.position.file) == ("template-missing", str(folder / "foot.html"))
+
+
+def test_a_change_in_a_part_changes_the_note_types_that_show_it(folder: Path) -> None:
+    before = type_fingerprints(load_templates(folder))
+    with (folder / "judge.html").open("a", encoding="utf-8") as file:
+        file.write("<!-- more -->\n")
+    after = type_fingerprints(load_templates(folder))
+    assert {kind for kind in Kind if before[kind] != after[kind]} == set(Kind)
+    (folder / "missing.html").write_text("", encoding="utf-8")
+    assert type_fingerprints(load_templates(folder))[Kind.LADDER] == after[Kind.LADDER]

@@ -45,7 +45,9 @@ def _render(answered: Answered, picture: PictureFinder, problems: list[Problem])
     for point in answer.key_points:
         rich = render_point(point.text, worked, references, find)
         problems.extend(rich.problems)
-        items.append(f'<li{" class=must" if point.must else ""} dir="auto">{rich.html}</li>')
+        items.append(
+            f'<li class="must" dir="auto">{rich.html}</li>' if point.must else f'<li dir="auto">{rich.html}</li>'
+        )
     details = render_rich(answer.details, worked, references, find)
     sources = render_rich(answer.sources, worked, references, find)
     problems.extend((*details.problems, *sources.problems))

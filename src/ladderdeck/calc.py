@@ -68,9 +68,11 @@ def calculate(line: str, known: Mapping[str, Any]) -> tuple[Step, Any]:
         raise CalculationError(match.start("name"), f"`{name}` is a unit, and cannot be a name", "call it otherwise")
     if name in known:
         raise CalculationError(match.start("name"), f"`{name}` has a value already", "give each line a name of its own")
-    start = match.start("expression")
-    parser = _Parser(match["expression"], start, known)
+    start = match.start("expression") + len(match["expression"]) - len(match["expression"].lstrip())
+    parser = _Parser(match["expression"].lstrip(), start, known)
     quantity = parser.whole()
+    if match["unit"] == "":
+        raise CalculationError(len(line.rstrip()), "no unit follows the arrow", "write a unit behind it, such as ms")
     if match["unit"] is not None:
         quantity = _convert(quantity, match["unit"], match.start("unit"))
     result = shown(quantity, match["unit"])
@@ -147,9 +149,9 @@ class _Parser:
         return quantity
 
     def unit_only(self) -> Any:
-        """The unit that the text is, as a quantity of one of it."""
+        """The unit that the text is, as a quantity of one of it; none is a plain number."""
         if not self.tokens:
-            raise CalculationError(self.end, "no unit follows", "write a unit behind the arrow, such as ms")
+            return registry().Quantity(1.0, "")
         quantity = 1 * self._unit(self._next())
         return self._more_units(quantity)
 

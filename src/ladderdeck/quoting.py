@@ -44,13 +44,20 @@ def check_quote(label: str, name: str, worked: Worked) -> tuple[str, Complaint |
         value = convert(quantities[name], unit)
     except CalculationError:
         return label, ("wrong-quote", f"`{label}` is not in a unit of `{name}`", f"the calculation gives {shown}")
-    digits = len(number.partition(".")[2])
-    # Half of the last digit, and a hair for rounding of halves.
-    tolerance = 0.5000001 * 10.0 ** (power - digits)
+    # Half of the last digit that counts, and a hair for rounding of halves.
+    tolerance = 0.5000001 * 10.0 ** (power - _decimals(number))
     if abs(value - float(number) * 10.0**power) > tolerance:
         there = Quantity(value, match["unit"]) if match["unit"] else show_number(value)
         return label, ("wrong-quote", f"`{label}` is not what `{name}` comes to", f"the calculation gives {there}")
     return label, None
+
+
+def _decimals(number: str) -> int:
+    """How many digits behind the point count; below 0 for a whole number whose last zeros only fill up: 4790 is 4.79e3."""
+    whole, _, fraction = number.lstrip("-").partition(".")
+    if fraction:
+        return len(fraction)
+    return -max(0, len(whole) - max(3, len(whole.rstrip("0"))))
 
 
 def _unit(typed: str, shown: Quantity) -> str:

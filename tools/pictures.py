@@ -1,0 +1,87 @@
+"""Make the pictures of docs/pictures: one card of each kind, front and back, light and dark, as a phone shows them.
+
+The cards come out of a package that the real Anki has imported. Run it from a checkout: python tools/pictures.py
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(CHECKOUT / "src"), str(CHECKOUT / "tests")]
+
+from browser import open_browser  # noqa: E402
+from card_samples import sample_notes, seed_notes  # noqa: E402
+from card_shells import HOST, SHELLS, Site, rendered, typeset  # noqa: E402
+
+from ladderdeck.preview import preview_page  # noqa: E402
+from ladderdeck.templates import default_folder, load_templates  # noqa: E402
+
+FOLDER = CHECKOUT / "docs" / "pictures"
+WIDTH, HEIGHT, TALLEST = 360, 720, 1120
+SHARPNESS = 1.35
+
+PICTURES = {
+    # name: (note, side, dark, points to tick, what to unfold)
+    "rung-front-light": ("rung-chinese", "front", False, (), ""),
+    "rung-back-light": ("rung-chinese", "back", False, (0, 1, 3), ""),
+    "rung-back-dark": ("rung-chinese", "back", True, (0, 3), ".answer"),
+    "rung-front-dark": ("rung-chinese", "front", True, (), ".earlier"),
+    "sign-light": ("sign", "back", False, (), ""),
+    "sign-dark": ("sign", "front", True, (), ""),
+    "ladder-light": ("ladder", "front", False, (), ""),
+    "ladder-dark": ("ladder", "back", True, (0, 1, 3), ""),
+    "red-flag-light": ("red-flag", "front", False, (), ""),
+    "red-flag-dark": ("red-flag", "back", True, (), ""),
+    "probe-light": ("probe", "back", False, (0, 1, 2, 3), ""),
+    "probe-dark": ("probe", "front", True, (), ""),
+}
+
+
+def main() -> None:
+    """Draw all pictures."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    seed = seed_notes()
+    with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
+        cards = rendered([*sample_notes(), *seed], Path(folder))
+        first = {note.note.origin.kind.value: note.guid for note in reversed(seed)}
+        for name, (note, side, dark, ticked, unfolded) in PICTURES.items():
+            card, site = cards[first.get(note, note)], Site()
+            site.html = SHELLS["desktop"](getattr(card, side), card.css, dark)
+            context = browser.new_context(
+                viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=SHARPNESS, has_touch=True
+            )
+            context.route("**/*", site.answer)
+            page = context.new_page()
+            page.goto(HOST + "/card")
+            typeset(page)
+            for point in ticked:
+                page.locator(".tick").nth(point).tap()
+            if unfolded:
+                page.locator(unfolded).first.evaluate("box => { box.open = true }")
+            if side == "back":
+                length = page.evaluate("document.scrollingElement.scrollHeight")
+                page.set_viewport_size({"width": WIDTH, "height": min(length, TALLEST)})
+            page.evaluate("scrollTo(0, 0)")
+            page.mouse.move(0, 0)
+            page.screenshot(path=str(FOLDER / f"{name}.png"))
+            context.close()
+        draw_preview(browser, seed, Path(folder))
+
+
+def draw_preview(browser, seed, folder: Path) -> None:
+    """Draw the preview of the seed pack as a computer shows it."""
+    file = folder / "preview.html"
+    notes = [one.note for one in seed]
+    file.write_text(preview_page(notes, [], load_templates(default_folder()), {}), encoding="utf-8")
+    page = browser.new_page(viewport={"width": 1180, "height": 720})
+    page.goto(file.as_uri())
+    page.keyboard.press("j")
+    page.frame_locator("iframe").nth(1).locator(".tick").first.click()
+    page.screenshot(path=str(FOLDER / "preview.png"))
+
+
+if __name__ == "__main__":
+    main()
