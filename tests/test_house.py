@@ -25,8 +25,9 @@ ROOMS = {
     "identity": {"ledger", "matching", "identity"},
     "composing": {"tags", "compose"},
     "packaging": {"note_types", "templates", "anki_ids", "package", "anki_file"},
+    "previewing": {"preview", "preview_math"},
     "edges": {"home", "files", "build_problems", "build", "report", "views"},
-    "commands": {"cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.inspect"},
+    "commands": {"cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect"},
 }  # fmt: skip
 """Every module is in one room."""
 
@@ -39,14 +40,15 @@ MAY_IMPORT = {
     "identity": {"values", "comparing"},
     "composing": {"values", "reading", "rendering", "answering", "identity"},
     "packaging": {"values"},
+    "previewing": {"values", "packaging"},
     "edges": {"values", "reading", "rendering", "answering", "identity", "composing", "packaging"},
-    "commands": {"values", "reading", "answering", "edges", "packaging"},
+    "commands": {"values", "reading", "answering", "composing", "edges", "packaging", "previewing"},
 }
 """Which rooms a room may import from, besides itself. Reading knows no Anki, packaging no ladder, identity no Markdown."""
 
 ONLY_IN = {
     "genanki": {"anki_file"},
-    "click": {"cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.inspect"},
+    "click": {"cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect"},
     "yaml": {"yaml_nodes", "front_matter", "settings"},
     "markdown_it": {"outline", "answers", "render", "rich"},
     "pint": {"units", "calc"},
@@ -55,6 +57,7 @@ ONLY_IN = {
     "scipy": {"assignment", "likeness"},
     "numpy": {"assignment", "likeness", "matching", "answering"},
     "filelock": {"files"},
+    "latex2mathml": {"preview_math"},
 }
 """Where each library is used, so that it can be replaced, and is loaded only where it is needed."""
 

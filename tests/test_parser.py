@@ -16,9 +16,14 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from ladderdeck.compose import compose
+from ladderdeck.identity import guids
 from ladderdeck.model import Pack, Problem
 from ladderdeck.parser import parse_pack
+from ladderdeck.settings import Settings
 
 FIXTURES = Path(__file__).parent / "fixtures" / "parser"
 HEAD = "---\nname: pack\nlayer: detail\ndomains: [one]\n---\n\n## 常考主题清单\n\n### 题\n"
@@ -217,3 +222,28 @@ def test_many_topics_and_rungs_and_deep_lists_are_read():
     deep = "".join("  " * n + "- x\n" for n in range(1000))
     _, problems = parse_pack((HEAD + f"- 阶梯：甲 → 乙\n- 答实的标志：\n{deep}").encode(), "pack.md")
     assert "nested-too-deep" in {p.code for p in problems}
+
+
+PIECES = [
+    "---\n", "name: pack\n", "layer: base\n", "domains: [a]\n", "\n", "# x\n", "## 常考主题清单\n", "## 常见失守与危险信号\n",
+    "## Probing projects and internships\n", "## other\n", "### 题\n", "### \n", "- 阶梯：甲 → 乙\n", "- Ladder: a -> b; c\n", "- 阶梯：\n",
+    "  - 丙\n", "    - 丁 → \n", "- 答实的标志：知道；甲\n", "**阶梯**：\n", "1. 一\n", "```\n", "> 引\n", "- 题：不懂；（\n", "- 简历 → 追\n", "text\n",
+    "- \n", "\t- x\n", "***\n", "| a | b |\n", "[a]: b\n", "\r", "\ufeff", "\x1f", "\u2028", "\x85",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
+def test_any_document_is_read_and_every_problem_has_a_place_in_it(text):
+    pack, problems = parse_pack(text.encode("utf-8"), "pack.md")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for problem in problems:
+        assert 1 <= problem.position.line <= len(lines)
+        assert 1 <= problem.position.column <= len(lines[problem.position.line - 1]) + 1
+    if pack:
+        notes = compose([pack], Settings())
+        assert len(set(guids(notes))) == len(notes)
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_read(data):
+    parse_pack(data, "pack.md")

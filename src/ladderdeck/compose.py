@@ -204,7 +204,7 @@ def _points(follow_up: str) -> str:
     """A probe's follow-up as the points to be ready for, one an item. The marks between them are kept, out of sight."""
     spans = split_at_list_marks(follow_up, shelter(follow_up))
     points = [(piece, follow_up.index(piece, start)) for start, end in spans if (piece := follow_up[start:end].strip())]
-    nexts = [*(start for _, start in points[1:]), len(follow_up)]
+    nexts = [*(start for _, start in points), len(follow_up)][1:]
     items = "".join(
         f'<li class="text" dir="auto">{render_text(piece)}'
         f'<span class="mark" hidden>{render_text(follow_up[start + len(piece) : following])}</span></li>'
