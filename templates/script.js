@@ -85,5 +85,6 @@
   window.ladderdeck = { tick: tick };
   document.querySelectorAll(".ladderdeck .check").forEach(prepare);
   // What scrolls sideways can be scrolled with a keyboard, too.
-  document.querySelectorAll(".ladderdeck pre, .ladderdeck table").forEach(function (box) { box.tabIndex = 0; });
+  var boxes = ".ladderdeck pre, .ladderdeck .scroll, .ladderdeck :not(.scroll) > table";
+  document.querySelectorAll(boxes).forEach(function (box) { box.tabIndex = 0; });
 })();

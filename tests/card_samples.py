@@ -5,9 +5,10 @@ from pathlib import Path
 from package_samples import make
 
 from ladderdeck.compose import compose
-from ladderdeck.model import Kind
+from ladderdeck.model import Kind, Position, Text
 from ladderdeck.note import IdentifiedNote
 from ladderdeck.parser import parse_pack
+from ladderdeck.rich import render_rich, work_of
 from ladderdeck.settings import Settings
 
 SEED = Path(__file__).parents[1] / "cards" / "llm-inference-serving" / "SKILL.md"
@@ -95,6 +96,46 @@ CHINESE = {
     "Sources": f"<ul>{item('<a href=https://example.org/x>Leviathan et al., Fast Inference, 2023</a>')}</ul>",
     "Provenance": "llm-inference-serving · git:20260920.a4843f5A · 4e99f4872715f3ce",
 }
+WRITTEN = """## What is read
+
+Every step reads **all weights** and the whole KV cache; `bytes_per_token_of_one_sequence` counts:
+
+```calc
+layers = 80
+heads = 8
+size = 128
+width = 2 byte
+per_token = 2 * layers * heads * size * width  # K and V
+```
+
+So [320 KiB](#per_token) a token.
+
+```python
+def ridge(flops: float, bandwidth: float) -> float:
+    return flops / bandwidth  # FLOP a byte: above it compute is the limit, whatever the batch
+```
+
+> A quotation that is long enough to be broken into two lines on a telephone.
+
+| GPU | dense BF16 | HBM | bandwidth | ridge | at batch 1 | remark |
+| --- | ---: | ---: | ---: | ---: | --- | --- |
+| H100 SXM | 989 TFLOP/s | 80 GB | 3.35 TB/s | 295 FLOP/B | memory | without sparsity, as in the data sheet's footnote |
+
+$$t = \\frac{\\text{weights} + \\text{KV cache of all sequences in the batch}}{\\text{bandwidth}} + t_{\\text{launch}} + t_{\\text{all-reduce}}$$
+
+1. first
+2. second, with $x_1$ in it
+   - nested
+"""
+
+
+def written() -> str:
+    """The details of an answer as they come out of its Markdown."""
+    source = Text(WRITTEN, Position("answers.md"))
+    worked, _ = work_of(source)
+    return render_rich(source, worked, {}, lambda destination, position: None).html
+
+
 ENGLISH = CHINESE | {
     "Question": block("Why does throughput stop growing with the batch, although <code>vector&lt;int&gt;</code> fits?"),
     "Topic": block("Batching and the roofline of a very_long_identifier_that_has_no_blank_anywhere_in_it"),
@@ -104,6 +145,7 @@ ENGLISH = CHINESE | {
     "Place": steps(3, 4) + "4 / 4",
     "Key Points": f"<ul>{item('Weights are read once a step')}{item('Above the ridge compute is the limit')}"
     f"{item('مرحبا <code dir=ltr>x = 1</code> بالعالم!')}</ul>",
+    "Answer": written(),
     "Notice": "This text is no longer in its pack. You may suspend or delete this card.",
     "Extra": block("A note of one's own"),
 }

@@ -27,6 +27,7 @@ ROOMS = {
     "packaging": {"note_types", "templates", "anki_ids", "package", "anki_file"},
     "previewing": {"preview", "preview_math"},
     "edges": {"home", "files", "build_problems", "build", "report", "views"},
+    "previewing": {"preview", "preview_math"},
     "commands": {"cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect"},
 }  # fmt: skip
 """Every module is in one room."""
@@ -58,10 +59,11 @@ ONLY_IN = {
     "numpy": {"assignment", "likeness", "matching", "answering"},
     "filelock": {"files"},
     "latex2mathml": {"preview_math"},
+    "latex2mathml": {"preview_math"},
 }
 """Where each library is used, so that it can be replaced, and is loaded only where it is needed."""
 
-LATE = ("genanki", "pint", "pygments", "rapidfuzz", "scipy", "numpy", "filelock")
+LATE = ("genanki", "pint", "pygments", "rapidfuzz", "scipy", "numpy", "filelock", "latex2mathml")
 """Libraries that cost a start-up: imported inside the functions that need them."""
 
 
