@@ -61,8 +61,10 @@
         const paint = colour(drawn.backgroundColor);
         legible(drawn, paint[3] === 1 ? paint : behind(element), `${part} of ${name(element)}`, false);
       }
-      const hides = /hidden|clip/.test(style.overflowX + style.overflowY);
-      if (hides && (element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 1)) found.add(`${name(element)} is clipped`);
+      const hides = overflow => /hidden|clip/.test(overflow);
+      const across = hides(style.overflowX) && element.scrollWidth > element.clientWidth + 1;
+      const down = hides(style.overflowY) && element.scrollHeight > element.clientHeight + 1;
+      if (across || down) found.add(`${name(element)} is clipped`);
       const target = element.matches("button, summary, input, [onclick]");
       const box = element.getBoundingClientRect();
       if (target && (box.width < 44 || box.height < 44)) found.add(`${name(element)} is a target of ${box.width} x ${box.height}`);

@@ -16,7 +16,9 @@ from ladderdeck.model import Kind
 
 AUDIT = (Path(__file__).parent / "card_audit.js").read_text(encoding="utf-8")
 AXE = (Path(axe_package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
-WIDTHS = (320, 360, 412, 768)
+SIZES = [(width, factor) for width in (320, 360, 412, 768) for factor in (1.0, 1.3)]
+"""Widths of the screen in pixels, and by how much the reader has enlarged the text."""
+CORNERS = [(320, 1.3), (412, 1.0)]
 SAMPLES = ("chinese", "english", "no-answer", "bare")
 STARTS_NO_LINE = "，。、；：？！）」』】》”’…·,.;:?!)]}"
 
@@ -89,9 +91,9 @@ def audit(page) -> list[str]:
 
 def zoom(page, css: str, factor: float) -> None:
     page.evaluate(
-        "([old, css]) => { for (const style of document.querySelectorAll('style'))"
+        "css => { for (const style of document.querySelectorAll('style'))"
         " if (style.textContent.includes('.ladderdeck')) style.textContent = css; }",
-        ["", scaled(css, factor)],
+        scaled(css, factor),
     )
 
 
@@ -113,11 +115,14 @@ def verdict(page) -> str:
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("kind", Kind)
 def test_every_card_is_legible_everywhere(page, site: Site, cards: dict[str, Card], kind: Kind, shell: str) -> None:
-    """Light and dark, four widths, two font sizes; folded, unfolded and ticked."""
+    """Light and dark, four widths, two font sizes; folded, unfolded and ticked.
+
+    Where the app's own styles differ little from another's, and on cards with little on them, the extremes are enough.
+    """
     problems = []
     for name in SAMPLES:
         card = cards[f"{kind.value}-{name}"]
-        widths = WIDTHS if name in ("chinese", "english") else WIDTHS[:1]
+        rich = name in ("chinese", "english") and shell in ("desktop", "ankidroid-new")
         for night in (False, True):
             page.set_viewport_size({"width": 320, "height": 640})
             show(page, site, card.back, card.css, shell, night)
@@ -125,11 +130,10 @@ def test_every_card_is_legible_everywhere(page, site: Site, cards: dict[str, Car
             unfold(page)
             if ticks(page).count():
                 ticks(page).first.tap()
-            for factor in (1.0, 1.3):
+            for width, factor in SIZES if rich else CORNERS:
                 zoom(page, card.css, factor)
-                for width in widths:
-                    page.set_viewport_size({"width": width, "height": 640})
-                    found += [f"{width} px, x {factor}: {problem}" for problem in audit(page)]
+                page.set_viewport_size({"width": width, "height": 640})
+                found += [f"{width} px, x {factor}: {problem}" for problem in audit(page)]
             problems += [f"{name}, night {night}: {problem}" for problem in found]
     assert "\n".join(problems) == ""
 
