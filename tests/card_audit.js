@@ -1,5 +1,5 @@
-// What is wrong with a card's looks, as a list of sentences: run in a page that shows one.
 (() => {
+  // What is wrong with a card's looks, as a list of sentences: run in a page that shows one.
   const found = new Set();
   const root = document.scrollingElement;
   const own = [...document.querySelectorAll(".ladderdeck")];

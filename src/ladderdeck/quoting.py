@@ -17,6 +17,11 @@ _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _NO_UNIT = ("", "×", "x", "倍", "个", "张", "次", "步", "层", "路", "条")
 """What may stand behind a plain number without changing it: Chinese counts with classifiers."""
 
+_CHINESE_UNITS = {
+    "天": "day", "小时": "hour", "分钟": "min", "秒": "s", "毫秒": "ms", "微秒": "us", "美元": "USD", "字节": "B",
+}  # fmt: skip
+"""What a unit is called in Chinese prose."""
+
 Complaint = tuple[str, str, str]
 """A problem's code, message and hint."""
 
@@ -63,4 +68,6 @@ def _decimals(number: str) -> int:
 def _unit(typed: str, shown: Quantity) -> str:
     if typed == "%":
         return "percent"
-    return (shown.unit if shown.unit not in ("%",) else "") if typed in _NO_UNIT else typed
+    if typed in _NO_UNIT:
+        return "" if shown.unit == "%" else shown.unit
+    return _CHINESE_UNITS.get(typed, typed)
