@@ -4,12 +4,11 @@ from pathlib import Path
 
 from package_samples import make
 
+from ladderdeck.build import read_inputs
 from ladderdeck.compose import compose
 from ladderdeck.model import Kind, Position, Text
 from ladderdeck.note import IdentifiedNote
-from ladderdeck.parser import parse_pack
 from ladderdeck.rich import render_rich, work_of
-from ladderdeck.settings import Settings
 
 SEED = Path(__file__).parents[1] / "cards" / "llm-inference-serving" / "SKILL.md"
 CURVE = (
@@ -171,9 +170,7 @@ def sample_notes() -> list[IdentifiedNote]:
 
 
 def seed_notes() -> list[IdentifiedNote]:
-    """The notes of the pack that the project comes with, in order."""
-    pack, _ = parse_pack(SEED.read_bytes(), "SKILL.md")
-    assert pack is not None
-    return [
-        IdentifiedNote(note, f"seed-{number}", 1_700_000_000) for number, note in enumerate(compose([pack], Settings()))
-    ]
+    """The notes of the pack that the project comes with, in order and with their answers."""
+    inputs = read_inputs([SEED.parent], None)
+    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html)
+    return [IdentifiedNote(note, f"seed-{number}", 1_700_000_000) for number, note in enumerate(notes)]

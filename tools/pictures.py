@@ -20,8 +20,8 @@ from ladderdeck.preview import preview_page  # noqa: E402
 from ladderdeck.templates import default_folder, load_templates  # noqa: E402
 
 FOLDER = CHECKOUT / "docs" / "pictures"
-WIDTH, HEIGHT, TALLEST = 360, 720, 1120
-SHARPNESS = 1.35
+WIDTH, HEIGHT, TALLEST = 360, 720, 1040
+SHARPNESS = 1.25
 
 PICTURES = {
     # name: (note, side, dark, points to tick, what to unfold)
@@ -29,12 +29,13 @@ PICTURES = {
     "rung-back-light": ("rung-chinese", "back", False, (0, 1, 3), ""),
     "rung-back-dark": ("rung-chinese", "back", True, (0, 3), ".answer"),
     "rung-front-dark": ("rung-chinese", "front", True, (), ".earlier"),
-    "sign-light": ("sign", "back", False, (), ""),
+    "no-answer-light": ("rung-no-answer", "back", False, (0,), ""),
+    "sign-light": ("sign", "back", False, (0, 1), ""),
     "sign-dark": ("sign", "front", True, (), ""),
     "ladder-light": ("ladder", "front", False, (), ""),
     "ladder-dark": ("ladder", "back", True, (0, 1, 3), ""),
     "red-flag-light": ("red-flag", "front", False, (), ""),
-    "red-flag-dark": ("red-flag", "back", True, (), ""),
+    "red-flag-dark": ("red-flag", "back", True, (0,), ""),
     "probe-light": ("probe", "back", False, (0, 1, 2, 3), ""),
     "probe-dark": ("probe", "front", True, (), ""),
 }

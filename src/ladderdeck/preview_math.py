@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import re
 
@@ -17,11 +18,15 @@ def with_mathml(source: str) -> str:
 
 
 def _mathml(match: re.Match[str]) -> str:
+    display = match.group(1) is None
+    return _converted(html.unescape(match.group(2) if display else match.group(1)).strip(), display)
+
+
+@functools.cache
+def _converted(formula: str, display: bool) -> str:
     # Only previews with a formula pay for the import.
     from latex2mathml.converter import convert
 
-    display = match.group(1) is None
-    formula = html.unescape(match.group(2) if display else match.group(1)).strip()
     try:
         return str(convert(formula, display="block" if display else "inline"))
     except Exception:  # the library raises whatever its parser stumbles over, also IndexError and KeyError
