@@ -99,6 +99,71 @@ def test_what_is_not_there_or_no_file(folder):
     assert found("nowhere", "empty", "pipe")[2] == ["no-such-path nowhere", "no-packs empty", "not-a-file pipe"]
 
 
+def test_pipes_devices_and_links_to_nowhere_do_not_hang(folder):
+    write("cards/a.md", PACK.format(name="a"))
+    os.mkfifo("cards/pipe.md")
+    Path("cards/lost.md").symlink_to("nowhere.md")
+    Path("loop.md").symlink_to("loop.md")
+    assert found("cards") == (["cards/a.md"], [], ["not-a-file cards/lost.md"])
+    assert found("cards/pipe.md", "/dev/null", "/dev/zero", "cards/lost.md")[2] == [
+        "not-a-file cards/pipe.md", "not-a-file /dev/null", "not-a-file /dev/zero", "not-a-file cards/lost.md",
+    ]  # fmt: skip
+    assert found("loop.md")[2] == ["cannot-read loop.md"]
+
+
+@pytest.mark.parametrize("path", ["x" * 5000, "a/" * 3000, "a\0b"], ids=["long name", "long path", "NUL"])
+def test_a_path_that_cannot_be_is_a_problem(folder, path):
+    documents, _, (problem,) = found(path)
+    assert documents == []
+    assert problem.split(" ")[0] in ("no-such-path", "cannot-read")
+
+
+def test_a_path_below_a_file_is_a_problem(folder):
+    write("a.md", PACK.format(name="a"))
+    assert found("a.md/b.md")[2] == ["no-such-path a.md/b.md"]
+
+
+def test_a_link_to_a_pack_and_the_pack_are_one(folder):
+    write("cards/a.md", PACK.format(name="a"))
+    Path("cards/b.md").symlink_to("a.md")
+    Path("linked").symlink_to("cards", target_is_directory=True)
+    assert found("cards") == (["cards/a.md"], [], [])
+    assert found("linked")[0] == ["linked/a.md"]
+    assert found("cards", "linked") == (["cards/a.md"], [], [])
+
+
+def test_a_file_that_a_folders_search_passed_over_is_a_pack_where_it_is_named(folder):
+    write("cards/a.md", PACK.format(name="a"))
+    write("cards/README.md", "# Read me\n")
+    assert found("cards", "cards/README.md") == (["cards/a.md", "cards/README.md"], [], [])
+    assert found("cards/README.md", "cards") == (["cards/README.md", "cards/a.md"], [], [])
+
+
+def test_a_folder_whose_pack_cannot_be_read_is_not_called_empty(folder, monkeypatch):
+    write("cards/a.md", PACK.format(name="a"))
+    monkeypatch.setattr(module, "LARGEST_FILE", 10)
+    assert found("cards")[2] == ["file-too-large cards/a.md"]
+
+
+def test_a_folder_that_cannot_be_searched_is_a_problem(folder, monkeypatch):
+    write("cards/a.md", PACK.format(name="a"))
+
+    def refuse(top, onerror):
+        onerror(PermissionError(13, "Permission denied", "cards/closed"))
+        return iter([(str(top), [], ["a.md"])])
+
+    monkeypatch.setattr(module.os, "walk", refuse)
+    assert found("cards") == (["cards/a.md"], [], ["cannot-read cards/closed"])
+
+
+def test_every_problem_says_what_to_do(folder):
+    Path("empty").mkdir()
+    for problem in discover([Path("nowhere"), Path("empty"), Path("/dev/null")]).problems:
+        assert problem.message
+        assert problem.hint
+        assert (problem.position.line, problem.position.column) == (1, 1)
+
+
 def test_an_unreadable_file_is_a_problem(folder, monkeypatch):
     write("cards/a.md", PACK.format(name="a"))
     write("cards/b.md", PACK.format(name="b"))

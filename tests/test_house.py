@@ -25,7 +25,6 @@ ROOMS = {
     "identity": {"ledger", "matching", "identity"},
     "composing": {"tags", "compose"},
     "packaging": {"note_types", "templates", "anki_ids", "package", "anki_file"},
-    "previewing": {"preview", "preview_math"},
     "edges": {"home", "files", "build_problems", "build", "report", "views"},
     "previewing": {"preview", "preview_math"},
     "commands": {"cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect"},
@@ -58,7 +57,6 @@ ONLY_IN = {
     "scipy": {"assignment", "likeness"},
     "numpy": {"assignment", "likeness", "matching", "answering"},
     "filelock": {"files"},
-    "latex2mathml": {"preview_math"},
     "latex2mathml": {"preview_math"},
 }
 """Where each library is used, so that it can be replaced, and is loaded only where it is needed."""

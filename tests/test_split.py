@@ -44,21 +44,54 @@ def test_nothing_splits_inside_a_pair(text):
     assert list(sheltered.starts) == sorted(sheltered.starts)
 
 
-@given(text=st.one_of(HOSTILE, SEED_LIKE))
-def test_no_text_of_a_ladder_line_is_lost_or_doubled(text):
-    """Through the whole parser: the letters of the rungs, in order, are those of the line, arrows aside."""
-    line = " ".join(text.split())
-    document = f"---\nname: p\nlayer: base\n---\n\n## 常考主题清单\n\n### 题\n- 阶梯：头{line}尾\n- 答实的标志：知道\n"
+HEAD = "---\nname: p\nlayer: base\n---\n\n## 常考主题清单\n\n### 题\n- 阶梯：头"
+ANY_LINE = st.text(
+    alphabet=st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\ufffe\uffff"), max_size=60
+)
+
+
+def without(marks: str, value: str) -> str:
+    return "".join(c for c in value if c not in marks and not c.isspace())
+
+
+@given(text=st.one_of(HOSTILE, SEED_LIKE, ANY_LINE), tail=st.lists(st.one_of(HOSTILE, SEED_LIKE), max_size=2))
+def test_no_text_of_a_ladder_line_is_lost_or_doubled(text, tail):
+    """Through the whole parser, soft-wrapped too: the rungs and the arrows between them are the line, and no more.
+
+    A wrapped line begins with a letter, since Markdown begins a list or a heading at some other characters.
+    """
+    wrapped = [" ".join(part.split()) for part in (text, *tail)]
+    document = HEAD + "\n  续".join(wrapped) + "尾\n- 答实的标志：知道\n"
+    source = "头" + " 续".join(wrapped) + "尾"
     pack, _ = parse_pack(document.encode("utf-8"), "p.md")
     assert pack
     rungs = pack.topics[0].rungs
-
-    def letters(value: str) -> str:
-        return "".join(c for c in value if c not in "→->；; \t")
-
-    assert "".join(letters(rung.text.text) for rung in rungs) == letters(f"头{line}尾")
+    inside = "".join(rung.text.text for rung in rungs)
+    # What is between two rungs is arrows; one that is sheltered is in a rung.
+    assert without("→->；;", inside) == without("→->；;", source)
+    lost = [source.count(mark) - inside.count(mark) for mark in ("→", "->", "；", ";")]
+    arrows, typed, wide, narrow = lost
+    assert arrows + typed >= len(rungs) - 1
+    # A semicolon is only taken from a rung that is nothing else.
+    assert min(lost) >= 0
+    assert (wide == 0 and narrow == 0) or arrows + typed >= len(rungs)
     for rung in rungs:
-        assert "".join(letters(question.text) for question in rung.questions) == letters(rung.text.text)
+        assert without("；;", "".join(question.text for question in rung.questions)) == without("；;", rung.text.text)
+
+
+@given(text=st.one_of(HOSTILE, SEED_LIKE, ANY_LINE))
+def test_each_rung_stands_where_its_position_says(text):
+    line = " ".join(text.split())
+    pack, problems = parse_pack(f"{HEAD}{line}尾\n- 答实的标志：知道\n".encode(), "p.md")
+    assert pack
+    source = f"- 阶梯：头{line}尾"
+    for rung in pack.topics[0].rungs:
+        for piece in (rung.text, *rung.questions):
+            column = piece.position.column - 1
+            assert source[column : column + len(piece.text)] == piece.text
+    for problem in problems:
+        if problem.code == "unbalanced-bracket" and "more" not in problem.message:
+            assert f"`{source[problem.position.column - 1]}`" in problem.message
 
 
 @pytest.mark.parametrize(
@@ -68,17 +101,28 @@ def test_no_text_of_a_ladder_line_is_lost_or_doubled(text):
         ("don't", ""),
         ("it’s ‘x’", ""),
         ("((a)", "("),
-        ("a) b", ")"),
+        ("ab) c", ")"),
         ("(a]b)", "]"),
         ("(a[b)", "["),
         ('"a', '"'),
         ("“a", "“"),
         ("`(` a", ""),
+        ("1）a；2）b", ""),
+        ("[0, n) and (0, n]", ""),
+        ('5" and 3”', ""),
+        ("\\( and \\)", ""),
+        ("'90s, 'cause, users'", ""),
+        ('"a "b" c"', ""),
+        ('"a → "b → c" d', '"'),
+        ("”a”", ""),
+        ("a” b”", "””"),
+        ("“a“", ""),
+        ("«a", "«"),
         ("「a』", ""),
     ],
 )
 def test_marks_without_a_partner(text, unbalanced):
-    assert "".join(mark.character for mark in shelter(text).unbalanced) == unbalanced
+    assert "".join(text[offset] for offset in shelter(text).unbalanced) == unbalanced
 
 
 @pytest.mark.parametrize(
@@ -87,12 +131,33 @@ def test_marks_without_a_partner(text, unbalanced):
         ("a → b → c", ["a ", " b ", " c"]),
         ("a->b", ["a->b"]),
         ("a -> b", ["a ", " b"]),
-        ("a ->", ["a ->"]),
+        ("a ->", ["a ", ""]),
+        ("-> a", ["", " a"]),
+        ("a →b→ c", ["a ", "b", " c"]),
         ("(a → b) → c", ["(a → b) ", " c"]),
     ],
 )
 def test_arrows(text, expected):
     assert parts(text, split_at_arrows(text, shelter(text))) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a；b; c", ["a", "b", " c"]),
+        ("a;b", ["a;b"]),
+        ("a;", ["a", ""]),
+        ("for(;;) {;}; x", ["for(;;) {;}", " x"]),
+        ("&amp; &#39; &#x27; &nbsp; y", ["&amp; &#39; &#x27; &nbsp; y"]),
+        ("AT&T; &nope; &; x", ["AT&T", " &nope", " &", " x"]),
+        ("“a；b”；c", ["“a；b”", "c"]),
+        ("`a; b`; c", ["`a; b`", " c"]),
+        ("$a; b$; c", ["$a; b$", " c"]),
+        ("'a; b'; don't; c", ["'a; b'", " don't", " c"]),
+    ],
+)
+def test_semicolons(text, expected):
+    assert parts(text, split_at_semicolons(text, shelter(text))) == expected
 
 
 def test_the_first_arrow_outside_brackets_parts_a_probe():

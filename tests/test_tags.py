@@ -56,6 +56,23 @@ def test_tags_are_fit_for_anki(titles):
         assert len(last) < 80
 
 
+@given(
+    st.lists(
+        st.sampled_from(["a b", "a-b", "A B", "a\tb", "a  b", "a_b", "a＿b", "a:b", "a：b", "", " ", "-", "\u200b"]),
+        max_size=12,
+    )
+)
+def test_titles_that_look_alike_never_share_a_tag(titles):
+    tags = topic_tags("pack", titles)
+    assert len({t.casefold() for t in tags}) == len(tags)
+
+
+def test_titles_that_take_each_others_hash_are_told_apart():
+    first = topic_tags("p", ["a b", "a-b"])[1].removeprefix("topic::p::")
+    tags = topic_tags("p", [first, "a b", "a-b", "a-b", "a-b"])
+    assert len({t.casefold() for t in tags}) == 5
+
+
 def test_a_tag_does_not_depend_on_later_topics():
     assert topic_tags("p", ["a b", "a-b"])[0] == topic_tags("p", ["a b"])[0]
 

@@ -185,7 +185,7 @@ def kind_of_heading(heading: str) -> Kind | None:
     """The kind of item that a `#` heading of an answer file names, in the words of the packs in either language."""
     label = label_of(heading)
     if label is not None:
-        return Kind.RUNG if label[0] is Label.LADDER else Kind.SIGN
+        return Kind.RUNG if label.item is Label.LADDER else Kind.SIGN
     section = section_of(heading)
     if section is None:
         return None

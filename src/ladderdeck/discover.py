@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,14 +43,15 @@ def discover(paths: Sequence[Path]) -> Found:
     are not followed.
     """
     documents: list[Document] = []
-    passed_over: list[str] = []
+    passed_over: dict[Path, str] = {}
     problems: list[Problem] = []
     seen: set[Path] = set()
     for given in paths:
-        before = len(documents)
+        before = len(documents), len(problems)
         for path in _files(given, problems):
             real = path.resolve()
-            if real in seen:
+            # What a folder's search passed over is still a pack where it is named.
+            if real in seen and not (path == given and real in passed_over):
                 continue
             seen.add(real)
             data = read_file(path, problems)
@@ -57,13 +59,15 @@ def discover(paths: Sequence[Path]) -> Found:
                 continue
             if path == given or is_pack(data):
                 documents.append(Document(shown(path), data, path))
+                passed_over.pop(real, None)
             else:
-                passed_over.append(shown(path))
-        if given.is_dir() and len(documents) == before and not any(_is_under(d.file, given) for d in documents):
+                passed_over[real] = shown(path)
+        nothing_new = (len(documents), len(problems)) == before
+        if nothing_new and given.is_dir() and not any(_is_under(d.file, given) for d in documents):
             message = "no pack is in this folder"
             hint = "a pack is a Markdown file whose front matter has name: and layer:"
             problems.append(_problem("no-packs", given, message, hint))
-    return Found(tuple(documents), tuple(passed_over), tuple(problems))
+    return Found(tuple(documents), tuple(passed_over.values()), tuple(problems))
 
 
 def _is_under(path: Path, folder: Path) -> bool:
@@ -71,14 +75,23 @@ def _is_under(path: Path, folder: Path) -> bool:
 
 
 def _files(given: Path, problems: list[Problem]) -> Iterator[Path]:
-    if given.is_dir():
-        yield from _search(given, problems)
-    elif given.is_file():
-        yield given
-    elif os.path.lexists(given):
-        problems.append(_problem("not-a-file", given, "this is neither a file nor a folder", "name a pack or a folder"))
+    try:
+        mode = given.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        if given.is_symlink():
+            problems.append(_dangling(given))
+        else:
+            problems.append(_problem("no-such-path", given, "there is no such file or folder", "check the path"))
+    except OSError as error:
+        problems.append(_unreadable(given, error))
     else:
-        problems.append(_problem("no-such-path", given, "there is no such file or folder", "check the path"))
+        if stat.S_ISDIR(mode):
+            yield from _search(given, problems)
+        elif stat.S_ISREG(mode):
+            yield given
+        else:
+            message, hint = "this is neither a file nor a folder", "name a pack or a folder"
+            problems.append(_problem("not-a-file", given, message, hint))
 
 
 def _search(folder: Path, problems: list[Problem]) -> Iterator[Path]:
@@ -89,8 +102,12 @@ def _search(folder: Path, problems: list[Problem]) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NOT_SEARCHED)
         for name in sorted(files):
             path = Path(parent, name)
-            if name.lower().endswith((".md", ".markdown")) and not name.startswith(".") and path.is_file():
+            if not name.lower().endswith((".md", ".markdown")) or name.startswith("."):
+                continue
+            if path.is_file():
                 yield path
+            elif path.is_symlink():
+                problems.append(_dangling(path))
 
 
 def read_file(path: Path, problems: list[Problem]) -> bytes | None:
@@ -104,6 +121,12 @@ def read_file(path: Path, problems: list[Problem]) -> bytes | None:
     except OSError as error:
         problems.append(_unreadable(path, error))
         return None
+
+
+def _dangling(path: Path) -> Problem:
+    return _problem(
+        "not-a-file", path, "this is a link to a file that is not there", "remove it, or mend where it leads"
+    )
 
 
 def _unreadable(path: Path, error: OSError) -> Problem:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+import unicodedata
+from dataclasses import dataclass, field, replace
 
 import yaml
 
+from .labels import section_of
 from .model import Position, Problem, Severity
 from .yaml_nodes import YamlReader
 
 _FENCE = "---"
 _VERSION_LINE = re.compile(r"(\S+)\s+(git:\S+)\s*\Z")
 _BLOB = re.compile(r"/blob/([0-9A-Za-z]+)")
+_HEADING = re.compile(r"##+\s+(.*?)\s*#*\s*\Z")
 _NAME = re.compile(r"[^\W_](?:[\w.+-]*[\w+])?\Z")
 _LAYERS = ("base", "domain", "detail", "stack")
 _ENVELOPE_LINES = 40
@@ -45,40 +48,42 @@ def read_head(lines: list[str], file: str) -> Head:
         hint = "begin the file with a line ---, then name:, layer: and domains:, then a line ---"
         missing = Problem("no-front-matter", Severity.ERROR, Position(file), "the file has no front matter", hint)
         return Head(problems=(missing,))
-    closing = next((i for i, line in enumerate(lines) if i > opening and line.rstrip() in (_FENCE, "...")), None)
-    version, blob, served_name = _read_envelope(lines[:opening])
-    if closing is None:
-        problem = Problem(
-            "open-front-matter",
-            Severity.ERROR,
-            Position(file, opening + 1),
-            "the front matter that begins here has no end",
-            "put a line --- behind its last key",
-        )
-        return Head(version=version, blob=blob, body_line=len(lines), problems=(problem,))
+    start = Position(file, opening + 1)
+    end, is_closed = _end_of_front_matter(lines, opening + 1)
     reader = _HeadReader(file, opening + 2, "the front matter")
-    entries = reader.entries("\n".join(lines[opening + 1 : closing]))
-    head = reader.head(entries, Position(file, opening + 1))
+    if not is_closed:
+        message, hint = "the front matter that begins here has no end", "put a line --- behind its last key"
+        reader.report("open-front-matter", start, message, hint)
+    entries = reader.entries("\n".join(lines[opening + 1 : end]))
+    head = reader.head(entries, start)
+    version, blob, served_name = _read_envelope(lines[:opening])
     if served_name and head.name and served_name != head.name:
-        reader.report(
-            "envelope-name",
-            Position(file),
-            f"the envelope calls the pack {served_name}, its front matter {head.name}",
-            "check that the file holds the pack it should",
-            Severity.WARNING,
-        )
-    return Head(
-        head.name,
-        head.layer,
-        head.domains,
-        head.keywords,
-        head.description,
-        version,
-        blob,
-        closing + 1,
-        tuple(entries or ()),
-        tuple(reader.problems),
+        message = f"the envelope calls the pack {served_name}, its front matter {head.name}"
+        hint = "check that the file holds the pack it should"
+        reader.report("envelope-name", Position(file), message, hint, Severity.WARNING)
+    return replace(
+        head,
+        version=version,
+        blob=blob,
+        body_line=end + is_closed,
+        keys=tuple(entries or ()),
+        problems=tuple(reader.problems),
     )
+
+
+def _end_of_front_matter(lines: list[str], first: int) -> tuple[int, bool]:
+    """The index of the line that ends the front matter, and whether it is the line that should.
+
+    Where that is missing, the first heading of the body ends it, so that all else in the file is read and checked. A rule
+    further down does not: a heading of a section is never YAML.
+    """
+    for index in range(first, len(lines)):
+        if lines[index].rstrip() in (_FENCE, "..."):
+            return index, True
+        if (heading := _HEADING.match(lines[index])) and section_of(heading.group(1)):
+            return index, False
+    heading_line = next((i for i in range(first, len(lines)) if _HEADING.match(lines[i])), len(lines))
+    return heading_line, False
 
 
 def _read_envelope(lines: list[str]) -> tuple[str, str, str]:
@@ -108,7 +113,7 @@ class _HeadReader(YamlReader):
         )
 
     def _name(self, node: yaml.Node | None, start: Position) -> str:
-        name = self.text(node, "name")
+        name = unicodedata.normalize("NFC", self.text(node, "name"))
         if node is None or (not name and isinstance(node, yaml.ScalarNode)):
             position = self.place(node) if node else start
             self.report("no-name", position, "the front matter has no name", "add `name: my-pack`")
@@ -122,7 +127,7 @@ class _HeadReader(YamlReader):
         layer = self.text(node, "layer")
         if node is None or (not layer and isinstance(node, yaml.ScalarNode)):
             position = self.place(node) if node else start
-            self.report("no-layer", position, "the front matter has no layer", f"add `layer:` {_or(_LAYERS[:3])}")
+            self.report("no-layer", position, "the front matter has no layer", f"add `layer:` with {_or(_LAYERS[:3])}")
         elif layer and layer not in _LAYERS:
             self.report("wrong-layer", self.place(node), f"`{layer}` is not a layer", f"write {_or(_LAYERS[:3])}")
             return ""
@@ -131,7 +136,8 @@ class _HeadReader(YamlReader):
     def _domains(self, entries: dict[str, yaml.Node], name: str, layer: str, start: Position) -> tuple[str, ...]:
         key = "parent" if layer == "stack" and "domains" not in entries else "domains"
         node = entries.get(key)
-        listed = self.texts(node, key, strict=key == "domains")
+        texts = self.texts(node, key, strict=key == "domains")
+        listed = [(unicodedata.normalize("NFC", value), position) for value, position in texts]
         for value, position in listed:
             if not _NAME.match(value):
                 hint = "use letters, digits and -, as in `domains: [my-domain]`"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
+from dataclasses import dataclass
 from enum import Enum
 
 from .model import Language
@@ -58,6 +59,8 @@ _SECTIONS = {
     for section, words in headings.items()
 }
 _EMPHASIS = r"(?:\*\*|__|\*|_)?"
+_OTHER_BULLET = r"(?:[-+•·‣◦–—]\s*)?"
+"""A bullet that Markdown does not know, or one without a blank behind it."""
 _ITEMS = {
     re.sub(r"\s+", " ", words).casefold(): (item, language)
     for language, labels in ITEM_LABELS.items()
@@ -66,7 +69,11 @@ _ITEMS = {
 _WORDS = "|".join(
     re.escape(words).replace(r"\ ", r"\s+") for labels in ITEM_LABELS.values() for words in labels.values()
 )
-_LABEL = re.compile(rf"\s*{_EMPHASIS}\s*({_WORDS})\s*{_EMPHASIS}\s*(?:[：:]\s*{_EMPHASIS}\s*|\Z)", re.IGNORECASE)
+_LABEL = re.compile(
+    rf"\s*{_OTHER_BULLET}(?P<opened>{_EMPHASIS})\s*(?P<words>{_WORDS})\s*(?P<closed>{_EMPHASIS})\s*"
+    rf"(?:[：:]\s*(?P<behind>{_EMPHASIS})\s*|\Z)",
+    re.IGNORECASE,
+)
 
 
 def section_of(heading: str) -> tuple[Section, Language] | None:
@@ -74,17 +81,30 @@ def section_of(heading: str) -> tuple[Section, Language] | None:
     return _SECTIONS.get(heading_key(heading))
 
 
-def label_of(line: str) -> tuple[Item, Language, int] | None:
-    """The label at the beginning of a line under a topic, its language, and where the line's own text begins.
+@dataclass(frozen=True)
+class Label:
+    """A label found: what its line is, the language it is written in, and where in the line its own text is."""
 
-    None for a line without a label. A label may be emphasised, and its colon full-width or not; without a colon it must
-    be all of the line, as where a list follows.
+    item: Item
+    language: Language
+    start: int
+    end: int
+
+
+def label_of(line: str) -> Label | None:
+    """The label at the beginning of a line under a topic, or None for a line without one.
+
+    A label may be emphasised, alone or with all of its line, and its colon full-width or not; without a colon it must be
+    all of the line, as where a list follows.
     """
     match = _LABEL.match(line)
     if match is None:
         return None
-    item, language = _ITEMS[re.sub(r"\s+", " ", match.group(1)).casefold()]
-    return item, language, match.end()
+    item, language = _ITEMS[re.sub(r"\s+", " ", match["words"]).casefold()]
+    opened, start, end = match["opened"], match.end(), len(line.rstrip())
+    if opened and not match["closed"] and not match["behind"] and line.endswith(opened, start, end):
+        end -= len(opened)
+    return Label(item, language, start, max(start, end))
 
 
 _COLONS = {Language.CHINESE: "：", Language.ENGLISH: ":"}

@@ -6,6 +6,7 @@ nested deeper than the format asks for stays with the item that it stands under.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,20 +17,29 @@ from .model import Probe, Problem, Rung, Severity, Text
 from .outline import Block, Fence, Heading, Item, List, Paragraph
 from .split import Shelter, first_arrow, shelter, split_at_arrows, split_at_semicolons
 
-_UNBALANCED_AT_MOST = 10
+_SAYS_NOTHING = frozenset("；; \t\n\u3000\xa0")
+_NUMBER = re.compile(r"[0-9]{1,3}[.)]\s+")
+_REPORTED_AT_MOST = 10
+"""Of one kind of problem in one line; how many more there are is told in one sentence."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a section: its own text, the blocks nested under it, and whether it is a list item."""
+    """A line of a section: its own text, the blocks nested under it, and whether it is a list item or a heading."""
 
     text: Located
     nested: tuple[Block, ...]
     bullet: bool
+    heading: bool = False
+
+    def behind(self, start: int, end: int | None = None) -> Line:
+        """The line without what stands before ``start`` and behind ``end``: without its label or key."""
+        own = self.text.cut(start, len(self.text.text) if end is None else end)
+        return Line(own, self.nested, self.bullet, self.heading)
 
 
-def section_lines(blocks: Sequence[Block], *, paragraphs: bool = False) -> Iterator[Line]:
-    """The list items among ``blocks``, with ``paragraphs`` also the paragraphs and small headings between them.
+def section_lines(blocks: Sequence[Block]) -> Iterator[Line]:
+    """The list items among ``blocks``, and the paragraphs, small headings and code blocks between them.
 
     A labelled paragraph without text of its own takes the list that follows it, and a label at the beginning of a
     soft-wrapped line begins a line of its own.
@@ -41,17 +51,19 @@ def section_lines(blocks: Sequence[Block], *, paragraphs: bool = False) -> Itera
         if isinstance(block, List):
             for item in block.items:
                 yield from _item_lines(item.blocks)
-        elif paragraphs and isinstance(block, Paragraph | Heading):
+        elif isinstance(block, Fence):
+            yield Line(block.text, (), bullet=False)
+        else:
             *before, last = _at_labels(block.text)
             yield from (Line(text, (), bullet=False) for text in before)
             label = label_of(last.text)
             following = blocks[index + 1] if index + 1 < len(blocks) else None
-            takes_list = label is not None and label[2] == len(last.text) and isinstance(following, List)
+            takes_list = label is not None and label.start == label.end and isinstance(following, List)
             if takes_list and following is not None:
                 skip = index + 1
                 yield Line(last, (following,), bullet=False)
             else:
-                yield Line(last, (), bullet=False)
+                yield Line(last, (), bullet=False, heading=isinstance(block, Heading))
 
 
 def _item_lines(blocks: tuple[Block, ...]) -> Iterator[Line]:
@@ -60,7 +72,7 @@ def _item_lines(blocks: tuple[Block, ...]) -> Iterator[Line]:
         yield from (Line(text, (), bullet=True) for text in before)
         yield Line(last, blocks[1:], bullet=True)
     elif blocks:
-        yield from section_lines(blocks, paragraphs=True)
+        yield from section_lines(blocks)
 
 
 def _at_labels(text: Located) -> list[Located]:
@@ -92,13 +104,15 @@ class _Part:
         return self.source.piece(self.start, self.end)
 
 
-def read_ladder(line: Line, start: int, problems: list[Problem]) -> list[Rung]:
-    """The rungs of a ladder line whose own text begins at ``start``; empty rungs are reported and left out."""
+def read_ladder(line: Line, problems: list[Problem]) -> list[Rung]:
+    """The rungs of a ladder line without its label; empty rungs are reported and left out."""
     rungs: list[list[_Part]] = []
-    own = line.text.cut(start, len(line.text.text))
     arrows = 0
-    if own.text:
-        parts = _arrow_parts(own, problems, loose_edges=any(isinstance(b, List) for b in line.nested))
+    if numbered := _numbered(line.text):
+        for text in numbered:
+            rungs.extend([part] for part in _arrow_parts(text, problems, loose_edges=True))
+    elif line.text.text:
+        parts = _arrow_parts(line.text, problems, loose_edges=any(isinstance(b, List) for b in line.nested))
         arrows = len(parts) - 1
         rungs.extend([part] for part in parts)
     for block in line.nested:
@@ -108,7 +122,17 @@ def read_ladder(line: Line, start: int, problems: list[Problem]) -> list[Rung]:
         else:
             # What stands under a ladder that is complete belongs to its last rung.
             _continue_rung(rungs, block, problems)
-    return [rung for parts in rungs if (rung := _rung(parts, problems))]
+    rungs = [parts for parts in rungs if parts]
+    empty = [_is_empty(parts) for parts in rungs]
+    _report_empty([parts for parts, is_empty in zip(rungs, empty, strict=True) if is_empty], problems)
+    return [_rung(parts) for parts, is_empty in zip(rungs, empty, strict=True) if not is_empty]
+
+
+def _numbered(text: Located) -> list[Located]:
+    """The items of a numbered list that Markdown took for soft-wrapped lines, since its first number is not 1."""
+    marks = [_NUMBER.match(text.text, offset) for offset in text.offsets]
+    ends = [*text.offsets[1:], len(text.text)]
+    return [text.cut(mark.end(), end) for mark, end in zip(marks, ends, strict=True) if mark] if all(marks) else []
 
 
 def _item_rungs(item: Item, problems: list[Problem]) -> list[list[_Part]]:
@@ -156,8 +180,12 @@ def _arrow_parts(text: Located, problems: list[Problem], *, loose_edges: bool) -
     return [_Part(text, whole.sheltered, start, end) for start, end in spans]
 
 
-def _rung(parts: list[_Part], problems: list[Problem]) -> Rung | None:
-    """A rung of its parts, or None and a problem where it asks nothing."""
+def _is_empty(parts: list[_Part]) -> bool:
+    """Whether a rung asks nothing: it is blank, or nothing but semicolons."""
+    return not any(set(part.source.text[part.start : part.end]) - _SAYS_NOTHING for part in parts)
+
+
+def _rung(parts: list[_Part]) -> Rung:
     questions: list[Text] = []
     for part in parts:
         if part.fence:
@@ -167,27 +195,22 @@ def _rung(parts: list[_Part], problems: list[Problem]) -> Rung | None:
         else:
             questions.extend(_semicolon_pieces(part))
     texts = [text for part in parts if (text := part.text()).text]
-    if not questions:
-        position = parts[0].text().position
-        message, hint = "a rung is empty", "write a question between the arrows, or remove one arrow"
-        problems.append(Problem("empty-rung", Severity.ERROR, position, message, hint))
-        return None
     return Rung(Text("\n".join(text.text for text in texts), texts[0].position), tuple(questions))
 
 
 def _semicolon_pieces(part: _Part) -> list[Text]:
     spans = split_at_semicolons(part.source.text, part.sheltered, part.start, part.end)
-    return [piece for span in spans if (piece := part.source.piece(*span)).text]
+    return [part.source.piece(*span) for span in spans if part.source.text[slice(*span)].strip()]
 
 
-def read_list(line: Line, start: int, problems: list[Problem]) -> list[Text]:
-    """The signs or red flags of a line whose own text begins at ``start``: split at semicolons, or nested as a list.
+def read_list(line: Line, problems: list[Problem]) -> list[Text]:
+    """The signs or red flags of a line without its label or key: split at semicolons, or nested as a list.
 
     A full stop at the end is punctuation of the line, not text.
     """
     found: list[Text] = []
-    own = Paragraph(line.text.cut(start, len(line.text.text)))
-    for block in (own, *line.nested):
+    own = [Paragraph(item) for item in _numbered(line.text) or [line.text]]
+    for block in (*own, *line.nested):
         _extend_list(found, block, problems)
     return found
 
@@ -248,13 +271,19 @@ def outer_colons(text: Located) -> tuple[int, ...]:
 
 
 def _report_unbalanced(text: Located, sheltered: Shelter, problems: list[Problem]) -> None:
-    marks = sheltered.unbalanced
+    offsets = sheltered.unbalanced
     hint = "close it, or remove it: until then arrows and semicolons behind it split the line"
-    for mark in marks[:_UNBALANCED_AT_MOST]:
-        position = text.position(mark.offset)
-        message = f"`{mark.character}` has no partner in this line"
-        problems.append(Problem("unbalanced-bracket", Severity.WARNING, position, message, hint))
-    if len(marks) > _UNBALANCED_AT_MOST:
-        position = text.position(marks[_UNBALANCED_AT_MOST].offset)
-        message = f"and {len(marks) - _UNBALANCED_AT_MOST} more brackets in this line have no partner"
-        problems.append(Problem("unbalanced-bracket", Severity.WARNING, position, message, hint))
+    messages = [f"`{text.text[offset]}` has no partner in this line" for offset in offsets[:_REPORTED_AT_MOST]]
+    if len(offsets) > _REPORTED_AT_MOST:
+        messages.append(f"and {len(offsets) - _REPORTED_AT_MOST} more brackets in this line have no partner")
+    for offset, message in zip(offsets, messages, strict=False):
+        problems.append(Problem("unbalanced-bracket", Severity.WARNING, text.position(offset), message, hint))
+
+
+def _report_empty(rungs: list[list[_Part]], problems: list[Problem]) -> None:
+    hint = "write a question between the arrows, or remove one arrow"
+    messages = ["a rung is empty"] * min(len(rungs), _REPORTED_AT_MOST)
+    if len(rungs) > _REPORTED_AT_MOST:
+        messages.append(f"and {len(rungs) - _REPORTED_AT_MOST} more rungs of this ladder are empty")
+    for parts, message in zip(rungs, messages, strict=False):
+        problems.append(Problem("empty-rung", Severity.ERROR, parts[0].text().position, message, hint))

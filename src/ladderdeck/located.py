@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 from .model import Position, Text
@@ -39,9 +39,9 @@ class Located:
         piece = self.piece(start, end)
         lead = start + len(self.text[start:end]) - len(self.text[start:end].lstrip()) if piece.text else start
         stop = lead + len(piece.text)
-        inner = [(o, p) for o, p in zip(self.offsets, self.places, strict=True) if lead < o < stop]
-        offsets = (0, *(o - lead for o, _ in inner))
-        places = ((piece.position.line, piece.position.column), *(p for _, p in inner))
+        inner = slice(bisect_right(self.offsets, lead), bisect_left(self.offsets, stop))
+        offsets = (0, *(o - lead for o in self.offsets[inner]))
+        places = ((piece.position.line, piece.position.column), *self.places[inner])
         return Located(piece.text, self.file, offsets, places)
 
     def whole(self) -> Text:

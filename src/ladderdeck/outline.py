@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from .located import Located, join_lines
@@ -58,8 +59,21 @@ class List:
 Block = Heading | Paragraph | Fence | List
 
 
-def outline(body: Sequence[str], file: str, first_line: int) -> tuple[tuple[Block, ...], int | None]:
-    """The blocks of a document's body, and the line from which on it is nested too deep to be read, if there is one.
+@dataclass(frozen=True)
+class Outline:
+    """The blocks of a document's body, and where Markdown reads it otherwise than its author may have meant.
+
+    ``too_deep`` is the line from which on it is nested too deep to be read, ``open_fence`` the line of a code block that
+    nothing ends; None where there is none.
+    """
+
+    blocks: tuple[Block, ...]
+    too_deep: int | None
+    open_fence: int | None
+
+
+def outline(body: Sequence[str], file: str, first_line: int) -> Outline:
+    """What Markdown makes of a document's body.
 
     ``body`` are its lines without line ends, ``first_line`` the number of the first of them in the file, from 1.
     """
@@ -67,8 +81,16 @@ def outline(body: Sequence[str], file: str, first_line: int) -> tuple[tuple[Bloc
     markdown.disable(["code", "html_block", "reference", "inline"])
     tokens = markdown.parse("\n".join(body))
     deep = next((t.map[0] + first_line for t in tokens if t.level >= NESTING_LIMIT - 1 and t.map), None)
+    unclosed = next((t.map[0] + first_line for t in tokens if t.type == "fence" and t.map and _is_open(t, body)), None)
     source = _Source(body, file, first_line)
-    return tuple(block for node in SyntaxTreeNode(tokens).children for block in source.blocks(node)), deep
+    blocks = tuple(block for node in SyntaxTreeNode(tokens).children for block in source.blocks(node))
+    return Outline(blocks, deep, unclosed)
+
+
+def _is_open(fence: Token, body: Sequence[str]) -> bool:
+    first, end = fence.map or (0, 0)
+    last = body[end - 1].strip(" \t>") if end - 1 > first and end <= len(body) else ""
+    return not last.startswith(fence.markup) or bool(last.strip(fence.markup[0]))
 
 
 @dataclass(frozen=True)
@@ -106,6 +128,9 @@ class _Source:
         for index, text in enumerate(content.split("\n")):
             line = self.lines[start + index] if start + index < len(self.lines) else ""
             column = line.rfind(text.strip()) if text.strip() else 0
+            if node.markup.startswith("#") and text.strip():
+                # The marks behind a heading's text may look like the text.
+                column = line.find(text.strip(), line.find(node.markup) + len(node.markup))
             pieces.append((text.strip(), start + index + self.first_line, max(column, 0) + 1))
         return join_lines(self.file, pieces)
 

@@ -55,11 +55,14 @@ def parse_pack(data: bytes, file: str) -> tuple[Pack | None, tuple[Problem, ...]
     lines_of_text = text.split("\n")
     head = read_head(lines_of_text, file)
     draft = _Draft(file, problems=[*reading_problems, *head.problems])
-    blocks, deep = outline(lines_of_text[head.body_line :], file, head.body_line + 1)
-    if deep is not None:
+    body = outline(lines_of_text[head.body_line :], file, head.body_line + 1)
+    if body.too_deep is not None:
         message = f"lists are nested more than {NESTING_LIMIT // 2} deep here; what is deeper cannot be read"
-        draft.error("nested-too-deep", Position(file, deep), message, "flatten the list")
-    _read_sections(blocks, draft)
+        draft.error("nested-too-deep", Position(file, body.too_deep), message, "flatten the list")
+    if body.open_fence is not None:
+        message = "the code block that begins here has no end, and takes in all that follows"
+        draft.warn("open-fence", Position(file, body.open_fence), message, "put a line ``` behind its last line")
+    _read_sections(body.blocks, draft)
     red_flags, topics = _link_red_flags(draft)
     pack = _assemble(head, draft, topics, red_flags)
     return pack, tuple(sorted(draft.problems, key=lambda p: (p.position, p.severity.value, p.code)))
@@ -98,7 +101,8 @@ def _read_sections(blocks: tuple[Block, ...], draft: _Draft) -> None:
     starts = [i for i, b in enumerate(blocks) if isinstance(b, Heading) and b.level <= 2]
     for start, end in pairwise([*starts, len(blocks)]):
         heading = blocks[start]
-        if isinstance(heading, Heading) and heading.level == 2:
+        # The document's title is no section, but a section's name may be written as large.
+        if isinstance(heading, Heading) and (heading.level == 2 or start > 0 or section_of(heading.text.text)):
             _read_section(heading.text, blocks[start + 1 : end], draft)
     if Section.TOPICS not in draft.sections:
         names = " or ".join(f"`## {headings[Section.TOPICS]}`" for headings in SECTION_HEADINGS.values())
@@ -128,12 +132,23 @@ def _read_section(heading: Located, blocks: tuple[Block, ...], draft: _Draft) ->
     elif section is Section.FOCUS:
         draft.focus.extend(text.whole() for text in lines.all_text(blocks) if text.text)
     elif section is Section.RED_FLAGS:
-        draft.red_flag_lines.extend(lines.section_lines(blocks))
+        draft.red_flag_lines.extend(_bullets(blocks, title, draft))
     else:
-        for line in lines.section_lines(blocks):
+        for line in _bullets(blocks, title, draft):
             probe = lines.read_probe(line, draft.problems)
             if probe:
                 _add_probe(probe, draft)
+
+
+def _bullets(blocks: tuple[Block, ...], section: Text, draft: _Draft) -> list[lines.Line]:
+    """The bullets of a section. What stands above the first is its introduction; other text is in no card, and told."""
+    found = list(lines.section_lines(blocks))
+    first = next((i for i, line in enumerate(found) if line.bullet), 0)
+    for index, line in enumerate(found):
+        if not line.bullet and line.text.text and (index >= first or line.heading):
+            message = f"this text of the section `{section.text}` is no bullet, and belongs to no card"
+            draft.warn("unknown-line", line.text.position(0), message, "begin each line that should be read with `- `")
+    return [line for line in found if line.bullet]
 
 
 def _add_probe(probe: Probe, draft: _Draft) -> None:
@@ -149,8 +164,8 @@ def _add_probe(probe: Probe, draft: _Draft) -> None:
 
 def _read_topics(blocks: tuple[Block, ...], draft: _Draft) -> None:
     starts = [i for i, b in enumerate(blocks) if isinstance(b, Heading) and b.level == 3]
-    for line in lines.section_lines(blocks[: starts[0]] if starts else blocks, paragraphs=True):
-        if label_of(line.text.text):
+    for line in lines.section_lines(blocks[: starts[0]] if starts else blocks):
+        if line.bullet or label_of(line.text.text):
             message = f"`{line.text.text}` stands before the first topic and belongs to no card"
             draft.warn("text-outside-topic", line.text.position(0), message, "put it under a `###` topic heading")
     for start, end in pairwise([*starts, len(blocks)]):
@@ -167,20 +182,20 @@ def _read_topic(title: Text, blocks: tuple[Block, ...], draft: _Draft) -> None:
     seen: set[Item] = set()
     introduction = True
     problems_before = len(draft.problems)
-    for line in lines.section_lines(blocks, paragraphs=True):
+    for line in lines.section_lines(blocks):
         label = label_of(line.text.text)
         introduction = introduction and label is None and not line.bullet
         if label is not None:
-            item, language, start = label
-            draft.languages.append(language)
-            if item in seen:
-                message = f"the topic `{title.text}` has a second line of {item.value}; both are read"
+            draft.languages.append(label.language)
+            if label.item in seen:
+                message = f"the topic `{title.text}` has a second line of {label.item.value}; both are read"
                 draft.warn("duplicate-line", line.text.position(0), message, "put the two into one")
-            seen.add(item)
-            if item is Item.LADDER:
-                rungs.extend(lines.read_ladder(line, start, draft.problems))
+            seen.add(label.item)
+            own = line.behind(label.start, label.end)
+            if label.item is Item.LADDER:
+                rungs.extend(lines.read_ladder(own, draft.problems))
             else:
-                signs.extend(lines.read_list(line, start, draft.problems))
+                signs.extend(lines.read_list(own, draft.problems))
         elif not introduction and line.text.text:
             message = f"this line of `{title.text}` is neither its ladder nor its signs, and belongs to no card"
             draft.warn("unknown-line", line.text.position(0), message, LABEL_HINT)
@@ -230,9 +245,10 @@ def _link_red_flags(draft: _Draft) -> tuple[tuple[RedFlag, ...], tuple[Topic, ..
     linked: list[list[Text]] = [[] for _ in titles]
     loose: list[RedFlag] = []
     entries = [RedFlagLine(line.text.text, lines.outer_colons(line.text)) for line in draft.red_flag_lines]
-    for line, (topic, colon) in zip(draft.red_flag_lines, link(entries, titles), strict=True):
+    bodies = ["\n".join(text.text for text in (*(r.text for r in t.rungs), *t.signs)) for t in draft.topics]
+    for line, (topic, colon) in zip(draft.red_flag_lines, link(entries, titles, bodies), strict=True):
         key, start = _key_of(line.text.text, colon)
-        flags = lines.read_list(line, start, draft.problems)
+        flags = lines.read_list(line.behind(start), draft.problems)
         if not flags:
             draft.warn(
                 "empty-red-flag", line.text.position(0), f"no red flag follows `{key}`", "write it behind the colon"

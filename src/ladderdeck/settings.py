@@ -87,5 +87,15 @@ def _decks(reader: YamlReader, node: yaml.Node | None) -> dict[str, str]:
         hint = "write `decks:` and under it lines such as `  my-pack: My deck`"
         reader.report("wrong-decks", reader.place(node), "`decks` must map packs to names", hint)
         return {}
-    names = {key.value: _deck_part(reader, value, "decks") for key, value in node.value if key.value}
+    names: dict[str, str] = {}
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode) or not key.value:
+            reader.report(
+                "wrong-decks", reader.place(key), "a pack's name must be a word", "write `  my-pack: My deck`"
+            )
+        elif key.value in names:
+            message = f"the pack `{key.value}` has two decks"
+            reader.report("duplicate-key", reader.place(key), message, "keep one of the two")
+        else:
+            names[key.value] = _deck_part(reader, value, "decks")
     return {pack: name for pack, name in names.items() if name}

@@ -34,8 +34,10 @@ def topic_tags(pack: str, titles: Iterable[str]) -> tuple[str, ...]:
     taken: set[str] = set()
     for title in titles:
         candidate = tag("topic", pack, title)
-        if candidate.casefold() in taken:
-            candidate = f"{candidate}-{_digest(title)}"
+        plain, attempt = candidate, title
+        while candidate.casefold() in taken:
+            candidate = f"{plain}-{_digest(attempt)}"
+            attempt += "\n"
         taken.add(candidate.casefold())
         tags.append(candidate)
     return tuple(tags)

@@ -9,6 +9,9 @@ import yaml
 from .model import Position, Problem, Severity
 from .reading import character_problem, unfit_characters
 
+_LINE_BREAKS = dict.fromkeys(map(ord, "\x85\u2028\u2029"), " ")
+"""What only YAML takes for line breaks: it would count other lines than an editor does."""
+
 
 class YamlReader:
     """Reads one YAML text and collects the problems with it in ``problems``.
@@ -35,7 +38,7 @@ class YamlReader:
     def entries(self, text: str) -> dict[str, yaml.Node] | None:
         """The top-level keys and their nodes; None, and a problem, where the text is no mapping of keys."""
         try:
-            root = yaml.compose(text, Loader=yaml.SafeLoader)
+            root = yaml.compose(text.translate(_LINE_BREAKS), Loader=yaml.SafeLoader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             position = Position(
@@ -59,6 +62,9 @@ class YamlReader:
         for key, value in root.value:
             if not isinstance(key, yaml.ScalarNode):
                 self.report("yaml", self.place(key), "a key must be a word", "write `key: value`")
+            elif key.tag == "tag:yaml.org,2002:merge":
+                message, hint = "`<<` takes over keys from elsewhere, which is not read", "write the keys out"
+                self.report("yaml", self.place(key), message, hint)
             elif key.value in entries:
                 message = f"the key `{key.value}` stands twice in {self.what}"
                 self.report("duplicate-key", self.place(key), message, "keep one of the two")
