@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from anki_collection import GOOD, check_database, import_package, new_collection, notes_by_guid, review
 from deck_builder import Deck
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
@@ -37,7 +37,7 @@ SENTENCES = [
     "what the garbage collector does with a pinned object", "定时任务在两台机器上同时跑了怎么办",
 ]  # fmt: skip
 TITLES = ["Caching", "Storage engines", "消息队列", "Deployments", "可观测性", "Networking"]
-ENDINGS = ["", "?", "？", "。", " "]
+ENDINGS = ["", "?", "？", "。", "!"]
 
 
 class Rung:
@@ -93,7 +93,7 @@ class History(RuleBasedStateMachine):
     @rule(data=st.data(), ending=st.sampled_from(ENDINGS))
     def punctuate(self, data, ending: str) -> None:
         rung = self.any_rung(data)
-        rung.text = rung.text.rstrip("?？。 ") + ending
+        rung.text = rung.text.rstrip("?？。!") + ending
 
     @precondition(lambda self: self.unused and self.name_changes == 0)
     @rule(data=st.data())
@@ -115,7 +115,10 @@ class History(RuleBasedStateMachine):
     @precondition(lambda self: self.deleted and self.edits == 0 and self.name_changes == 0)
     @rule(data=st.data())
     def restore(self, data) -> None:
-        self.topics[data.draw(st.sampled_from(sorted(self.topics)))].append(self.deleted.pop())
+        rung = self.deleted.pop()
+        # A text that comes back is found by its exact wording; reworded at once, it would be a new one.
+        rung.reworded = True
+        self.topics[data.draw(st.sampled_from(sorted(self.topics)))].append(rung)
         self.edits += 1
 
     @precondition(lambda self: self.name_changes == 0)
@@ -247,6 +250,8 @@ def test_random_histories_lose_nothing(shard: int) -> None:
             max_examples=max(1, SEQUENCES // SHARDS),
             stateful_step_count=14,
             deadline=None,
+            # A history that fails is short enough to read, and shrinking it would take minutes.
+            phases=(Phase.explicit, Phase.reuse, Phase.generate),
             suppress_health_check=list(HealthCheck),
         ),
     )
@@ -255,8 +260,10 @@ def test_random_histories_lose_nothing(shard: int) -> None:
 def test_the_collection_of_a_long_history_is_in_order() -> None:
     history = History()
     try:
+        rung = history.topics["Caching"][0]
+        wording = rung.text
         for number in range(6):
-            history.topics["Caching"][0].text = f"why does the cache evict the entry that was read last {number}"
+            rung.text = f"{wording} {number}"
             history.build_and_import(60, 0)
         assert check_database(history.collection)[1]
     finally:
