@@ -164,16 +164,14 @@ def _build(request: Request) -> Outcome:
     if outcome.failed or request.dry_run:
         return outcome
     types = {kind: entry.modified for kind, entry in identified.ledger.types.items()}
-    return _write(
-        outcome,
-        # The ledger first: should the machine die between the two, the next build makes the package that belongs to it.
-        {
-            file: lambda temporary: _write_bytes(temporary, text),
-            request.output: lambda temporary: write_package(
-                identified.notes, templates, types, temporary, inputs.pictures
-            ),
-        },
+    # The ledger first: should the machine die between the two, the next build makes the package that belongs to it.
+    writers: dict[Path, Callable[[Path], None]] = {}
+    if text != inputs.ledger_data:
+        writers[file] = lambda temporary: _write_bytes(temporary, text)
+    writers[request.output] = lambda temporary: write_package(
+        identified.notes, templates, types, temporary, inputs.pictures
     )
+    return _write(outcome, writers)
 
 
 def _ledger_content(ledger: Ledger, known: bytes) -> bytes:
@@ -183,7 +181,7 @@ def _ledger_content(ledger: Ledger, known: bytes) -> bytes:
 
 
 def _write(outcome: Outcome, writers: Mapping[Path, Callable[[Path], None]]) -> Outcome:
-    ledger, output = writers
+    ledger, output = next(iter(writers)), list(writers)[-1]
     try:
         written = replace_together(writers)
     except OSError as error:

@@ -41,10 +41,19 @@ def replace_together(writers: Mapping[Path, Callable[[Path], None]]) -> list[Pat
         for file in fresh:
             undo.replace(targets[file])
     except BaseException:
-        undo.all()
+        _to_the_end(undo.all)
         raise
-    undo.remove_temporaries()
+    _to_the_end(undo.remove_temporaries)
     return fresh
+
+
+def _to_the_end(step: Callable[[], None]) -> None:
+    """Take a step that can be taken twice, even if Ctrl-C comes in the middle of it."""
+    try:
+        step()
+    except BaseException:
+        step()
+        raise
 
 
 def _prepare(target: Path, write: Callable[[Path], None], undo: _Undo) -> bool:
@@ -137,7 +146,8 @@ def unwritable(file: Path, error: OSError) -> Problem:
 
 
 def _prefix(target: Path) -> str:
-    return f".{target.stem[:20]}-"
+    digest = hashlib.sha256(target.name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f".{target.stem[:20]}-{digest}-"
 
 
 def _clear_left_over(target: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os.path import commonpath
 from pathlib import Path
@@ -11,6 +11,7 @@ from .model import Position, Problem, Severity
 from .paths import shown
 
 LEDGER_FILE = "ledger.json"
+LEDGER_BEGINNING = b'{"format": '
 SETTINGS_FILE = "deck.yaml"
 DEFAULT_PATH = Path("cards")
 
@@ -28,16 +29,21 @@ def find_home(paths: Sequence[Path], ledger: Path | None = None) -> Home:
     """The home of the packs at ``paths``: the nearest folder above them that has a ledger, else one with a `deck.yaml`.
 
     Without either it is `cards/` where the paths lie in it, else the folder of the paths itself. The search ends at the
-    working folder or at a git checkout's, so that no stranger's file is taken. ``ledger`` names the ledger outright.
+    working folder or at a git checkout's. Where it would end before it began (the paths are that folder, or lie outside
+    of both) it goes on for a file that begins as a ledger, so that no stranger's is taken. ``ledger`` names it outright.
     """
     if ledger is not None:
         return Home(ledger.parent, ledger, ledger.parent / SETTINGS_FILE)
     start = _common_folder(paths)
-    folders = list(_upwards(start))
-    for name in (LEDGER_FILE, SETTINGS_FILE):
-        for folder in folders:
-            if (folder / name).is_file():
-                return _home(folder)
+    folders = _upwards(start)
+    outside = (
+        [] if len(folders) > 1 else [folder for folder in start.parents if _begins_as_ledger(folder / LEDGER_FILE)]
+    )
+    for folder in (*(f for f in folders if (f / LEDGER_FILE).is_file()), *outside[:1]):
+        return _home(folder)
+    for folder in folders:
+        if (folder / SETTINGS_FILE).is_file():
+            return _home(folder)
     default = DEFAULT_PATH.resolve()
     return _home(default if default in folders else start)
 
@@ -57,13 +63,20 @@ def _common_folder(paths: Sequence[Path]) -> Path:
         return folders[0]
 
 
-def _upwards(start: Path) -> Iterable[Path]:
+def _upwards(start: Path) -> list[Path]:
+    """The folders from ``start`` up to the working folder or a git checkout's; ``start`` alone where it is in neither."""
     working = Path.cwd().resolve()
-    inside = start.is_relative_to(working) or any((folder / ".git").exists() for folder in (start, *start.parents))
-    for folder in (start, *start.parents) if inside else (start,):
-        yield folder
-        if folder == working or (folder / ".git").exists():
-            return
+    above = [start, *start.parents]
+    ends = [index for index, folder in enumerate(above) if folder == working or (folder / ".git").exists()]
+    return above[: ends[0] + 1] if ends else [start]
+
+
+def _begins_as_ledger(file: Path) -> bool:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(len(LEDGER_BEGINNING)) == LEDGER_BEGINNING
+    except OSError:
+        return False
 
 
 def _as_written(folder: Path) -> Path:

@@ -118,7 +118,8 @@ def _guids(origins: Sequence[Origin], found: Mapping[int, Entry], ledger: Ledger
     result = {index: entry.guid for index, entry in found.items()}
     taken = set(ledger.notes)
     # By topic and not in order, so that reordered sections change nothing where a wording stands twice.
-    for index in sorted(range(len(origins)), key=lambda i: (wording_key(origins[i].topic), origins[i].place)):
+    by_topic = sorted((wording_key(o.topic), o.topic, o.place, o.wording, index) for index, o in enumerate(origins))
+    for *_, index in by_topic:
         if index not in result:
             result[index] = next(guid for guid in _candidates(origins[index]) if guid not in taken)
             taken.add(result[index])

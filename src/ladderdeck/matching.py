@@ -101,15 +101,19 @@ def _renamed_packs(origins: Sequence[Origin], entries: Sequence[Entry], gone: fr
     return renamed
 
 
+def _place(origin: Origin) -> tuple[str, int, str]:
+    return origin.topic, origin.place, origin.wording
+
+
 class _Matcher:
     """One run of matching; ``found`` grows from the surest matches to the least sure."""
 
     def __init__(self, origins: Sequence[Origin], entries: Sequence[Entry], renamed: dict[_Pack, _Pack]) -> None:
         self.origins, self.entries = origins, entries
-        # The order in which notes are looked at: that of the texts within a topic, whatever the order of the topics.
-        self.order = sorted(range(len(origins)), key=lambda i: (origins[i].topic, origins[i].place, origins[i].wording))
         self.keys = [wording_key(origin.wording) for origin in origins]
         self.topic_keys = [wording_key(origin.topic) for origin in origins]
+        # The order in which notes are looked at: that of the texts within a topic, whatever the order of the topics.
+        self.order = sorted(range(len(origins)), key=lambda i: (self.topic_keys[i], *_place(origins[i])))
         self.packs = {e.guid: renamed.get((e.pack, e.language), (e.pack, e.language)) for e in entries}
         self.found: dict[int, Entry] = {}
         self.used: set[str] = set()
@@ -157,7 +161,7 @@ class _Matcher:
                     self.doubts.append(Doubt(note, entry, rival=left[1]))
 
     def _in_order(self, entries: Iterable[Entry]) -> list[Entry]:
-        return sorted(entries, key=lambda e: (self._topic_of(e), e.place, e.text, e.guid))
+        return sorted(entries, key=lambda e: (self._topic_of(e), e.topic, e.place, e.text, e.guid))
 
     def _topic_of(self, entry: Entry) -> str:
         """The key of an entry's topic as it is called today, as far as the notes found so far tell."""
