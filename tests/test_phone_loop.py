@@ -1,4 +1,4 @@
-"""The loop that a person lives in, with Anki's own sync server: build, import, sync, review on the phone, edit, again."""
+"""The whole loop with a desktop, a phone and Anki's own sync server between them, on this machine's loopback."""
 
 from __future__ import annotations
 
@@ -7,131 +7,212 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from anki.collection import Collection
-from anki_collection import GOOD, counts, import_package, new_collection, notes_by_guid, only_card, review
-from deck_builder import Deck, guids
+from anki.sync_pb2 import SyncAuth, SyncCollectionResponse
+from anki_collection import (
+    AGAIN,
+    GOOD,
+    check_database,
+    counts,
+    import_package,
+    new_collection,
+    notes_by_guid,
+    only_card,
+    review,
+    sides,
+)
+from deck_builder import NOW, Deck, guids
 
-FULL_DOWNLOAD, FULL_UPLOAD = 3, 4
-PATIENCE = 30.0
-"""Seconds within which the server must answer; it takes a fraction of one."""
+RUNGS = ["What is a hash join?", "When does it spill to disk?", "Who reads the plan?", "为什么要看执行计划"]
+
+
+class Server:
+    """Anki's sync server in a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        settings = {
+            "SYNC_USER1": "user:word",
+            "SYNC_HOST": "127.0.0.1",
+            "SYNC_PORT": str(self.port),
+            "SYNC_BASE": str(folder),
+        }
+        environment = {**os.environ, **settings, "RUST_LOG": "anki=info"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "anki.syncserver"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+
+    def wait(self) -> None:
+        """Return when the server answers; it says so itself, or it has ended."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if b"listening" in line:
+                return
+        pytest.fail(f"the sync server ended with {self.process.wait()}")
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.communicate()
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[str]:
-    """The address of a sync server on this machine alone, with the user `u` and the password `p`."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    (tmp_path / "server").mkdir()
-    own = {"SYNC_USER1": "u:p", "SYNC_HOST": "127.0.0.1", "SYNC_PORT": str(port), "SYNC_BASE": str(tmp_path / "server")}
-    with (tmp_path / "server.log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "anki.syncserver"], env={**os.environ, **own}, stdout=log, stderr=log
-        )
-        try:
-            wait_for(port, process)
-            yield f"http://127.0.0.1:{port}/"
-        finally:
-            process.terminate()
-            process.wait(PATIENCE)
-
-
-def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    """Until the server takes connections; each attempt itself takes the time that the server needs."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        assert process.poll() is None, "the sync server ended by itself"
-        with contextlib.suppress(OSError):
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return
-        # A moment for the server; if it ends instead, that is noticed at once.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(0.05)
-    pytest.fail("the sync server does not answer")
-
-
-def sync(collection: Collection, server: str, *, upload: bool = False) -> None:
-    """Sync as a client does; where a full sync is asked for, in the given direction."""
-    auth = collection.sync_login("u", "p", server)
-    output = collection.sync_collection(auth, False)
-    if output.required in (FULL_DOWNLOAD, FULL_UPLOAD) or output.required == 2:
-        collection.close_for_full_sync()
-        collection.full_upload_or_download(auth=auth, server_usn=None, upload=upload)
-        collection.reopen(after_full_sync=True)
-
-
-def learnt(collection: Collection, guid: str) -> tuple:
-    card = only_card(collection, guid)
-    return card.reps, card.ivl, card.due, card.type
-
-
-def test_an_edit_reaches_the_phone_and_the_reviews_stay(tmp_path: Path, server: str) -> None:
-    deck = Deck(tmp_path / "deck")
-    deck.write("web", {"Caching": ["why cache", "what to evict", "two caches disagree"]})
-    built = deck.build()
-    guid = guids(built)["what to evict"]
-    desktop, phone = new_collection(tmp_path / "desktop"), new_collection(tmp_path / "phone")
+def server(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path / "server")
     try:
-        assert counts(import_package(desktop, deck.package)) == {"new": len(built.notes)}
-        sync(desktop, server, upload=True)
-        sync(phone, server, upload=False)
-        assert notes_by_guid(phone).keys() == {note.guid for note in built.notes}
+        server.wait()
+        yield server
+    finally:
+        server.stop()
 
-        for _ in range(3):
-            review(phone, guid, GOOD)
-        on_phone = learnt(phone, guid)
-        sync(phone, server)
-        sync(desktop, server)
-        assert learnt(desktop, guid) == on_phone
-        reviews = desktop.db.scalar("select count() from revlog")
-        assert reviews == 3
 
-        deck.write(
-            "web", {"Caching": ["why cache at all", "what to evict, and when", "two caches disagree", "what next"]}
+class Device:
+    """A collection that syncs."""
+
+    def __init__(self, folder: Path, server: Server, *, leads: bool) -> None:
+        self.leads = leads
+        self.collection: Collection = new_collection(folder)
+        self.auth: SyncAuth = self.collection.sync_login("user", "word", f"http://127.0.0.1:{server.port}/")
+
+    def sync(self) -> bool:
+        """Sync; whether that was a full one, in which one side replaces the other: what the device that leads has is taken."""
+        required = self.collection.sync_collection(self.auth, False).required
+        if required in (SyncCollectionResponse.NO_CHANGES, SyncCollectionResponse.NORMAL_SYNC):
+            return False
+        assert required in (
+            SyncCollectionResponse.FULL_UPLOAD,
+            SyncCollectionResponse.FULL_DOWNLOAD,
+            SyncCollectionResponse.FULL_SYNC,
         )
-        rebuilt = deck.build(now=deck.request().now + 60)
-        assert guids(rebuilt)["what to evict, and when"] == guid
-        log = counts(import_package(desktop, deck.package))
-        assert log["new"] == 1
-        sync(desktop, server)
-        sync(phone, server)
+        self.collection.close_for_full_sync()
+        self.collection.full_upload_or_download(auth=self.auth, server_usn=None, upload=self.leads)
+        self.collection.reopen(after_full_sync=True)
+        return True
 
-        assert "what to evict, and when" in notes_by_guid(phone)[guid]["Question"]
-        assert learnt(phone, guid) == on_phone
-        assert phone.db.scalar("select count() from revlog") == reviews
-        assert notes_by_guid(phone).keys() == {note.guid for note in rebuilt.notes}
-    finally:
-        desktop.close()
-        phone.close()
+    def learnt(self) -> dict[str, tuple]:
+        """For each note what its card has learnt."""
+        cards = {guid: only_card(self.collection, guid) for guid in notes_by_guid(self.collection)}
+        return {guid: (c.id, c.ivl, c.reps, c.lapses, c.due, c.type, c.queue) for guid, c in cards.items()}
+
+    def reviews(self) -> list[tuple]:
+        return self.collection.db.all("select id, cid, ease, ivl from revlog order by id")
 
 
-def test_two_devices_that_import_two_builds_agree_after_a_sync(tmp_path: Path, server: str) -> None:
-    """Ids that depend on the note alone: both devices give a note the same one, whatever build it came with."""
+@pytest.fixture
+def deck(tmp_path: Path) -> Deck:
     deck = Deck(tmp_path / "deck")
-    desktop, phone = new_collection(tmp_path / "desktop"), new_collection(tmp_path / "phone")
-    try:
-        deck.write("web", {"Caching": ["why cache", "what to evict"]})
-        deck.build()
-        import_package(desktop, deck.package)
-        sync(desktop, server, upload=True)
-        sync(phone, server, upload=False)
+    deck.write("web", {"Joins": RUNGS})
+    return deck
 
-        deck.write("web", {"Caching": ["why cache", "what to evict", "two caches disagree"]})
-        deck.build(now=deck.request().now + 60)
-        import_package(desktop, deck.package)
-        deck.write("web", {"Caching": ["first of all", "why cache", "what to evict", "two caches disagree"]})
-        last = deck.build(now=deck.request().now + 120)
-        import_package(phone, deck.package)
-        for collection in (desktop, phone, desktop):
-            sync(collection, server)
-        both = [{guid: note.id for guid, note in notes_by_guid(c).items()} for c in (desktop, phone)]
-        assert both[0] == both[1]
-        assert both[0].keys() == {note.guid for note in last.notes}
-    finally:
-        desktop.close()
-        phone.close()
+
+@pytest.fixture
+def devices(server: Server, tmp_path: Path) -> Iterator[tuple[Device, Device]]:
+    """A desktop and a phone that have synced once."""
+    with contextlib.ExitStack() as stack:
+        made = []
+        for name in ("desktop", "phone"):
+            device = Device(tmp_path / name, server, leads=name == "desktop")
+            stack.callback(lambda device=device: device.collection.close())
+            device.sync()
+            made.append(device)
+        yield made[0], made[1]
+
+
+def test_an_edit_reaches_the_phone_and_its_reviews_stay(deck: Deck, devices: tuple[Device, Device]) -> None:
+    desktop, phone = devices
+    known = guids(deck.build())
+    assert counts(import_package(desktop.collection, deck.package))["new"] == len(notes_by_guid(desktop.collection))
+    desktop.sync()
+    phone.sync()
+    assert notes_by_guid(phone.collection).keys() == notes_by_guid(desktop.collection).keys()
+
+    for text, rating in zip(RUNGS, (GOOD, AGAIN, GOOD, GOOD), strict=True):
+        review(phone.collection, known[text], rating)
+    review(phone.collection, known[RUNGS[0]])
+    phone.sync()
+    desktop.sync()
+    learnt, reviews = phone.learnt(), phone.reviews()
+    assert len(reviews) == 5
+    assert (desktop.learnt(), desktop.reviews()) == (learnt, reviews)
+
+    edited = ["Hash joins: what are they, and what do they cost?", RUNGS[1], RUNGS[2] + "?!", "执行计划为什么要看"]
+    deck.write("web", {"Joining": edited})
+    outcome = deck.build(NOW + 60)
+    assert guids(outcome) == dict(zip(edited, (known[text] for text in RUNGS), strict=True))
+    log = import_package(desktop.collection, deck.package)
+    assert counts(log).keys() == {"updated"}
+    assert not desktop.sync()
+    assert not phone.sync()
+
+    assert (phone.learnt(), phone.reviews()) == (learnt, reviews)
+    for text in edited:
+        front, _ = sides(phone.collection, guids(outcome)[text])
+        assert text in front
+        assert "Joining" in front
+    for device in devices:
+        assert check_database(device.collection)[1]
+
+
+def test_builds_one_after_the_other_all_reach_the_phone(deck: Deck, devices: tuple[Device, Device]) -> None:
+    """With one SOURCE_DATE_EPOCH for all of them."""
+    desktop, phone = devices
+    for sign in ("one", "two", "three"):
+        deck.write("web", {"Joins": RUNGS}, signs={"Joins": [f"has the number {sign}"]})
+        guid = guids(deck.build())[RUNGS[0]]
+        import_package(desktop.collection, deck.package)
+        desktop.sync()
+        phone.sync()
+        assert f"number {sign}" in sides(phone.collection, guid)[1]
+
+
+def test_a_retired_card_says_so_on_the_phone_and_a_returned_one_does_not(
+    deck: Deck, devices: tuple[Device, Device]
+) -> None:
+    desktop, phone = devices
+    guid = guids(deck.build())[RUNGS[3]]
+    retired = []
+    for step, rungs in enumerate((RUNGS, RUNGS[:3], RUNGS)):
+        deck.write("web", {"Joins": rungs})
+        deck.build(NOW + step)
+        import_package(desktop.collection, deck.package)
+        desktop.sync()
+        phone.sync()
+        if step == 0:
+            review(phone.collection, guid)
+            learnt = phone.learnt()[guid]
+        assert phone.learnt()[guid] == learnt
+        retired.append(
+            guid in {phone.collection.get_note(i).guid for i in phone.collection.find_notes("tag:ladder::retired")}
+        )
+    assert retired == [False, True, False]
+
+
+def test_both_devices_may_import_different_builds(deck: Deck, devices: tuple[Device, Device]) -> None:
+    """Once the deck is on both: note ids come from the guids, so that the devices mean the same notes."""
+    desktop, phone = devices
+    deck.build()
+    import_package(desktop.collection, deck.package)
+    desktop.sync()
+    phone.sync()
+    review(phone.collection, guids(deck.build())[RUNGS[0]])
+    deck.write("web", {"Joins": [*RUNGS, "And then?"]}, signs={"Joins": ["has the number one"]})
+    deck.build(NOW + 10)
+    import_package(desktop.collection, deck.package)
+    deck.write("web", {"Joins": [*RUNGS, "And then?"]}, signs={"Joins": ["has the number two"]})
+    deck.build(NOW + 20)
+    import_package(phone.collection, deck.package)
+    for device in (desktop, phone, desktop):
+        assert not device.sync()
+    on_desktop, on_phone = (notes_by_guid(device.collection) for device in devices)
+    assert on_desktop.keys() == on_phone.keys() == deck.ledger().notes.keys()
+    assert phone.learnt() == desktop.learnt()
+    for guid, note in on_phone.items():
+        assert note.fields == on_desktop[guid].fields
+        assert "number one" not in note["Signs"]
+    for device in devices:
+        assert check_database(device.collection)[1]

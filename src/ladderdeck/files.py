@@ -7,7 +7,9 @@ import filecmp
 import hashlib
 import os
 import shutil
+import signal
 import tempfile
+import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -31,29 +33,39 @@ def replace_together(writers: Mapping[Path, Callable[[Path], None]]) -> list[Pat
     """
     # A link is followed, so that it stays one.
     targets = {file: Path(os.path.realpath(file)) for file in writers}
-    for target in targets.values():
-        _clear_left_over(target)
     undo = _Undo()
     try:
         fresh = [file for file, write in writers.items() if _prepare(targets[file], write, undo)]
         for file in fresh:
             undo.back_up(targets[file])
-        for file in fresh:
-            undo.replace(targets[file])
+        with _undisturbed():
+            for file in fresh:
+                undo.replace(targets[file])
+            undo.forget()
     except BaseException:
-        _to_the_end(undo.all)
+        with _undisturbed():
+            undo.all()
         raise
-    _to_the_end(undo.remove_temporaries)
     return fresh
 
 
-def _to_the_end(step: Callable[[], None]) -> None:
-    """Take a step that can be taken twice, even if Ctrl-C comes in the middle of it."""
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Hold Ctrl-C, and a friendly request to end, back until a few quick steps are done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals come to the main thread only
+        return
+    caught: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        step()
-    except BaseException:
-        step()
-        raise
+        for number in handlers:
+            signal.signal(number, lambda number, _: caught.append(number))
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+        for held_back in caught:
+            signal.raise_signal(held_back)
 
 
 def _prepare(target: Path, write: Callable[[Path], None], undo: _Undo) -> bool:
@@ -96,6 +108,11 @@ class _Undo:
         self.fresh[target].replace(target)
         _sync_folder(target.parent)
 
+    def forget(self) -> None:
+        """From here on nothing is put back."""
+        self.replaced.clear()
+        self.remove_temporaries()
+
     def all(self) -> None:
         """Put everything back. The last replacement may not have happened: its backup has the same content then."""
         for target in reversed(self.replaced):
@@ -117,7 +134,8 @@ class _Undo:
 
 @contextlib.contextmanager
 def only_one(files: Iterable[Path]) -> Iterator[None]:
-    """Hold back any other process that wants to read and replace one of ``files`` until this one is done.
+    """Hold back any other process that wants to read and replace one of ``files`` until this one is done, and clear
+    away what a build that was killed has left beside them.
 
     Raises TimeoutError after LOCK_PATIENCE seconds, OSError if there is nowhere to keep the lock. It is a file in the
     system's temporary folder, and ends with the process, however it ends.
@@ -134,6 +152,7 @@ def only_one(files: Iterable[Path]) -> Iterator[None]:
                 stack.enter_context(lock.acquire(timeout=LOCK_PATIENCE))
             except Timeout as error:
                 raise TimeoutError(path) from error
+            _clear_left_over(Path(path))
         yield
 
 
