@@ -1,4 +1,4 @@
-"""The laws of identity: guids never repeat, content moves the time forward, and nothing else moves anything."""
+"""Laws of identity: guids never repeat, a time of change moves exactly with the content and only forward."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ladderdeck.settings import Settings
 from ladderdeck.tags import RETIRED_TAG
 from ladderdeck.wording import wording_key
 
-TYPES = {kind: "t" for kind in Kind}
+TYPES = dict.fromkeys(Kind, "t")
 PACK, OTHER = ("web", "en"), ("queues", "en")
 RETIRE = functools.partial(retired_note, settings=Settings())
 
@@ -50,12 +50,14 @@ wordings = words | st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_s
 notes = st.builds(
     note,
     wordings,
-    st.sampled_from(["Joins", "Locks", "索引", ""]),
+    st.sampled_from(["Joins", "Joins?", "Locks", "索引", ""]),
     st.integers(0, 9),
     st.sampled_from(Kind),
     st.sampled_from([PACK, OTHER, ("web", "zh")]),
 )
-packs = st.lists(notes, min_size=1, max_size=12)
+packs = st.lists(notes, min_size=1, max_size=12, unique_by=lambda n: replace(n.origin, wording=""))
+"""No two notes have one place, as it is in a pack."""
+
 clocks = st.sampled_from([0, 1, NOW - 10**6, NOW, NOW + 1, NOW + 10**6]) | st.integers(0, 2 * NOW)
 EVERY = (PACK, OTHER, ("web", "zh"))
 
@@ -100,8 +102,6 @@ def test_a_ledger_from_its_file_does_as_well(pack: list[Note], now: int) -> None
 
 @given(packs, st.randoms(), clocks)
 def test_the_order_of_the_notes_changes_no_identity(pack: list[Note], dice: random.Random, now: int) -> None:
-    """Notes that are alike in every part of their origin have nothing but their order."""
-    pack = list({n.origin: n for n in pack}.values())
     first = run(pack, built=EVERY)
     shuffled = list(pack)
     dice.shuffle(shuffled)
@@ -157,20 +157,21 @@ REWRITINGS = [
     lambda text: f"{text}。",
     lambda text: f"{text.rstrip('?？')}?",
     lambda text: f"“{text}”",
-    lambda text: f"**{text}**",
+    lambda text: text if "*" in text else f"**{text}**",
     lambda text: text.replace(" ", ", "),
 ]
 
 
-@given(st.lists(words, min_size=1, max_size=8, unique_by=wording_key), st.data())
+with_words = words.filter(lambda text: text.strip("? "))
+
+
+@given(st.lists(with_words, min_size=1, max_size=8, unique_by=wording_key), st.data())
 def test_blanks_emphasis_and_punctuation_are_no_identity(texts: list[str], data: st.DataObject) -> None:
     """Neither with the ledger nor, should it be lost, without."""
     pack = [note(text, place=place) for place, text in enumerate(texts)]
     rewritten = [data.draw(st.sampled_from(REWRITINGS))(text) for text in texts]
     changed = [note(text, place=place) for place, text in enumerate(rewritten)]
-    # A dot between two letters is part of a name, and a star beside a star another emphasis.
-    for one, other in zip(texts, rewritten, strict=True):
-        assert wording_key(one) == wording_key(other)
+    assert [wording_key(text) for text in rewritten] == [wording_key(text) for text in texts]
     first = run(pack)
     assert [item.guid for item in run(changed, first.ledger).notes] == [item.guid for item in first.notes]
     assert guids(changed) == guids(pack)
