@@ -32,8 +32,8 @@ pictures: $(VENV)/.dev ## take the pictures in docs/ anew, with Chromium
 
 lock: $(VENV)/.made ## renew the lock files from pyproject.toml
 	@$(RUN) -m pip install --quiet uv
-	@$(RUN) -m uv pip compile --quiet --universal --python-version 3.10 --no-header --no-annotate --no-emit-index-url pyproject.toml -o requirements.lock
-	@$(RUN) -m uv pip compile --quiet --universal --python-version 3.10 --no-header --no-annotate --no-emit-index-url --extra dev pyproject.toml -o requirements-dev.lock
+	@$(RUN) -m uv pip compile --quiet --universal --python-version 3.10 --no-header --no-annotate pyproject.toml -o requirements.lock
+	@$(RUN) -m uv pip compile --quiet --universal --python-version 3.10 --no-header --no-annotate --extra dev pyproject.toml -o requirements-dev.lock
 	@echo "requirements.lock and requirements-dev.lock are renewed."
 
 clean: ## remove what the build made, but not the deck's ledger
