@@ -24,6 +24,7 @@ LITERAL = [
     "__init__ 与 __proto__", "*args, **kwargs", "x**2 + y**2", "src/**/*.py", "handlers[i](event)", "<std::vector>",
     "<!-- comment -->", "<br>", "&#91;sound:x]", "&lt;T&gt; &nbsp;", "a ~~b~~ c", r"\begin{align} x \end{align}", "C:\\new\\table",
     "'single' \"double\" “curly” ‘it’s’", "10%2F & 50% #tag", "é e\u0301", "ﬁ Ⅷ ①", "x\u00a0y", "ab\u200bc",
+    '"$@" 与 "$*" 的区别', "$$HOME:$$PATH", r"/[a-z]+$/ 与 /\w+$/", r"$a\$$ (x", "$50%$", "\\&#91;x\\&#40;y",
     "<img src=x onerror=alert(1)>", "javascript:alert(1)", "</div></body>", "{{FrontSide}}", "{{#Question}}x{{/Question}}",
 ]  # fmt: skip
 MARKED = [
@@ -96,6 +97,25 @@ def test_the_text_shows_as_it_was_written(shown, number):
     # A follow-up is shown as a list: what parts its points is in the page, but on lines of their own.
     assert f"追 {wanted} 尾".replace("\n", "") in shown[f"probe {number}"][1].replace("\n", "")
     assert f"题 {number} {wanted}" in shown[f"ladder {number}"][0]
+
+
+def test_mathjax_finds_nothing_in_the_page(pages):
+    """As MathJax looks for its delimiters: in the text of the page, where no element comes between."""
+    texts = """() => {
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        const found = [];
+        document.body.normalize();
+        while (walker.nextNode()) {
+            if (!walker.currentNode.parentElement.closest('script, style')) found.push(walker.currentNode.data);
+        }
+        return found.filter(text => /\\\\[(\\[]|\\\\begin\\{/.test(text));
+    }"""
+    with open_browser() as browser:
+        page = browser.new_page()
+        for key, sides_of_card in pages.items():
+            for html in sides_of_card:
+                page.set_content(f"<body class='card'><div id='qa'>{html}</div></body>")
+                assert page.evaluate(texts) == [], key
 
 
 def test_nothing_in_the_cards_is_live(pages):

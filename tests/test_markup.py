@@ -34,6 +34,15 @@ MATH = [
     "⟦$x$⟧, ⟦$y$⟧; ⟦$z$⟧.",
     "⟦$$E = mc^2$$⟧",
     "⟦$$\na\n= b\n$$⟧",
+    "公式⟦$$x$$⟧和",
+    r"⟦$\text{甲，乙}$⟧",
+    r"⟦$50\%$⟧",
+    r"⟦$a \\ b$⟧ is a line break of TeX",
+    r"⟦$$\begin{matrix} a \\[2pt] b \end{matrix}$$⟧",
+    "⟦$$\na % a comment\n= b\n$$⟧",
+    "⟦$+$⟧ ⟦$<=$⟧ ⟦$:=$⟧ ⟦$∞$⟧",
+    "⟦$.5x$⟧ ⟦$5 mod 3$⟧",
+    "'⟦$x$⟧' and '⟦$y$⟧'",
 ]
 NOT_MATH = [
     "$5 to $10",
@@ -64,6 +73,22 @@ NOT_MATH = [
     "$x$y",
     "$a{$",
     r"$a \) b$",
+    r"$a\$$ would end in its own mark",
+    r"$a\\{b$",
+    "$50%$",
+    '"$@" 与 "$*" 的区别',
+    "'$1' '$*'",
+    "$?,$! 与 ($*,$@)",
+    "$?、$!、$@、$#、$$、$0",
+    "$(A)/x/$@",
+    "$@,$<,$^",
+    r"/[a-z]+$/ 与 /\w+$/",
+    "(a|b)$|^(c|d)$ 与 ^$|^x$",
+    "$5，他花了5$",
+    "between $5 and 6$",
+    "$.ajax,$.get,$..path",
+    "$$HOME:$$PATH $$HOME-$$USER $$A/$$",
+    "kill $$,$$",
 ]
 CODE = [
     "⟦`p->q`⟧",
@@ -77,6 +102,10 @@ CODE = [
     "question\n⟦```python\na ; b\n```⟧\nafter",
     "question\n⟦~~~\n`x\n~~~⟧",
     "question\n⟦```\nunclosed → x⟧",
+    "question\n```python",
+    "question\n~~~\n\n",
+    "question\n⟦~~~ a`b\nx\n~~~⟧",
+    "question\n``` a`b\nx",
 ]
 
 
@@ -93,6 +122,6 @@ def test_spans_ascend_within_the_text_and_never_overlap(text):
         position = span.end
 
 
-@pytest.mark.parametrize("piece", ["`a ``b ", "$a ", "$$a ", "``` \n", "`", "$", "$a{ "])
+@pytest.mark.parametrize("piece", ["`a ``b ", "$a ", "$$a ", "``` \n", "`", "$", "$a{ ", "$ ", "~~~\n"])
 def test_long_lines_are_scanned(piece):
     assert list(spans(piece * 50_000)) is not None

@@ -51,11 +51,28 @@ TABLE = [
     ("1. one", "1. one"),
     ("> quote", "&gt; quote"),
     ("a\nb", "a<br>b"),
+    ("a  \r\n  b\rc", "a  <br>  b<br>c"),
+    ("**a**\r\n**b**", "<b>a</b><br><b>b</b>"),
+    ("a\0b", "a\ufffdb"),
+    (r"$a\$$ (x)", r"$a\$$ (x)"),
+    (r"$$a \\[2pt] b$$", r"\[ a \\&#91;2pt] b \]"),
+    ('"$@" 与 "$*"', '"$@" 与 "$*"'),
+    ("[a `b](http://c.d) e` f", '&#91;a <code dir="ltr">b](http://c.d) e</code> f'),
+    ("[`a]b`](http://c.d)", '&#91;<code dir="ltr">a]b</code>](http://c.d)'),
+    ("[$x$](http://c.d/$y)", r'<a href="http://c.d/$y">\(x\)</a>'),
+    ("**[x](https://a/**b)** z", '<b><a href="https://a/**b">x</a></b> z'),
+    ("**a [b** c](http://d)", "<b>a &#91;b</b> c](http://d)"),
+    ("[a **b](http://c) d**", '<a href="http://c">a **b</a> d**'),
+    ("[ ](http://a.b) arr[0](a.txt)", "&#91; ](http://a.b) arr&#91;0](a.txt)"),
+    ("\\[(x](a.md)", f"{SLASH}(x"),
     ("e\u0301", "é"),
     (
         "问题\n```python\na[0] = 1\n\n\tb < c\n```",
         '问题<pre dir="ltr"><code class="language-python">a&#91;0] = 1\n\n\tb &lt; c</code></pre>',
     ),
+    ("q\n```python", "q<br>```python"),
+    ("q\n```python\nx", 'q<pre dir="ltr"><code class="language-python">x</code></pre>'),
+    ("q\n```c++ title\n\n x \n\n```", 'q<pre dir="ltr"><code class="language-c++">\n x \n</code></pre>'),
     ("a\n~~~\n`x\n~~~\nb", 'a<pre dir="ltr"><code>`x</code></pre>b'),
 ]
 
@@ -71,6 +88,8 @@ def test_text_becomes_html(source, html):
         ("这是**重点**，`a<b`", "这是重点，a<b"),
         ("[文档](https://a.b) $x_1$", "文档 $x_1$"),
         ("a\nb", "a b"),
+        ("问\n```python\nx = 1\n```\n答", "问 x = 1 答"),
+        ("[包](../a/SKILL.md) __init__ &amp; $5", "包 __init__ &amp; $5"),
     ],
 )
 def test_plain_text_has_no_markup(source, text):
@@ -88,7 +107,10 @@ class Visible(HTMLParser):
         self.text += data
 
     def handle_starttag(self, tag: str, attrs: list) -> None:
-        self.text += "\n" if tag == "br" else ""
+        self.text += "\n" if tag in ("br", "pre") else ""
+
+    def handle_endtag(self, tag: str) -> None:
+        self.text += "\n" if tag == "pre" else ""
 
 
 def visible(html: str) -> str:
@@ -101,7 +123,10 @@ def visible(html: str) -> str:
 ANY = st.text(alphabet=st.one_of(st.sampled_from(list("*_`$[](){}<>&;\\/:! \n#ab1→；，。「」甲乙")), st.characters(exclude_categories=["Cs", "Cc"])), max_size=80)  # fmt: skip
 
 
-@given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="*`$["), max_size=80))
+UNMARKED = st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="*`$[~")
+
+
+@given(st.text(alphabet=st.one_of(UNMARKED, st.just("\n")), max_size=80))
 def test_text_without_marks_shows_exactly_as_written(source):
     assert visible(render_text(source)) == unicodedata.normalize("NFC", source)
 
@@ -116,6 +141,17 @@ def test_nothing_in_the_html_is_live(source):
         "b", "/b", "code", "/code", "pre", "/pre", "a", "/a", "br", "span", "/span",
     }  # fmt: skip
     assert not re.search(r"&(?!amp;|lt;|gt;|quot;|#91;|#x27;)", html)
+
+
+@given(ANY)
+def test_plain_text_is_what_shows(source):
+    """Math counts as its source, so that its dollars come back from MathJax's delimiters."""
+    html = render_text(source)
+    html = re.sub(r"(?<!>)\\\((.*?)\\\)", r"$\1$", html)
+    html = re.sub(r"\\\[ (.*?) \\\]", r"$$\1$$", html, flags=re.DOTALL)
+    shown, plain = "".join(visible(html).split()), "".join(plain_text(source).split())
+    assert shown == plain
+    assert "\n" not in plain_text(source)
 
 
 @given(ANY)

@@ -6,9 +6,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(?!.*`)[^\n]*$|^ {0,3}(~{3,})[^\n]*$", re.MULTILINE)
+_FENCE = re.compile(r"^ {0,3}(?:(`{3,})[^`\n]*|(~{3,})[^\n]*)$", re.MULTILINE)
 _TICKS_OR_DOLLARS = re.compile(r"`+|\$+")
-_MATH_BREAKERS = re.compile(r"\\[()\[\]]")
+_TEX = re.compile(r"\\.|[{}%$\"，。；、：？！]", re.DOTALL)
+_DELIMITERS = (r"\(", r"\)", r"\[", r"\]")
+_NO_FORMULA = re.compile(
+    r"[?!@#&;,/\])}]"  # shell's $? and $@, jQuery's $/, a regular expression after its $, Anki's [$]x[/$]
+    r"|\.\D|\|\^"  # $.ajax and $..path, ^$|^x$
+    r"|\d[\d.,]*\s+(?:and|for|or|per|to|vs)\b"  # $5 and 6$
+    r"|.*[/:&@$]\Z"  # $$HOME/$$PATH; a dollar sign at the end would be taken for a mark
+    r"|(?![-+=<>*|]{1,3}\Z|:=\Z)[!-/:-@\[\]^_`{-~]+\Z",  # $*,$@: signs alone, but for operators
+    re.DOTALL,
+)
 LONGEST_MATH = 2000
 """Characters between two dollar signs; formulas are shorter, and a text with that much between them is a text."""
 
@@ -55,6 +64,8 @@ def _fences(text: str) -> Iterator[Span]:
         closing = re.compile(rf"^ {{0,3}}{re.escape(marks[0])}{{{len(marks)},}}[ \t]*$", re.MULTILINE).search(
             text, content
         )
+        if closing is None and not text[content:].strip():
+            return  # a last line of marks encloses nothing, and must not vanish
         end = closing.end() if closing else len(text)
         yield Span("fence", opening.start(), end, content, max(content, closing.start() - 1) if closing else len(text))
         position = end
@@ -94,14 +105,15 @@ def _code(text: str, start: int, length: int, end: int) -> Span | None:
 def math_at(text: str, start: int, end: int | None = None) -> Span | None:
     """The formula that a single dollar sign at ``start`` opens, or None where the dollar is only a dollar.
 
-    A formula does not begin or end with a blank, stands on one line, has its braces in pairs and at most one letter or
-    digit as its neighbour on neither side. So `$5 to $10`, `$PATH:$HOME`, `/proc/$PID/fd/$FD` and Perl's `$x[$]` are
-    text, `$x$` and `$x_1$` in the middle of Chinese are math (the rule of Pandoc's `tex_math_dollars`, made stricter).
+    A formula does not begin or end with a blank, stands on one line, has its braces in pairs and no letter or digit of
+    ASCII beside it. So `$5 to $10`, `$PATH:$HOME`, `/proc/$PID/fd/$FD` and Perl's `$x[$]` are text, `$x$` and `$x_1$` in
+    the middle of Chinese are math (the rule of Pandoc's `tex_math_dollars`, made stricter). In doubt it is text: a
+    formula that shows its dollars loses nothing, a text that is set as a formula does.
     """
     stop = min(len(text) if end is None else end, start + LONGEST_MATH)
     before = text[start - 1] if start else " "
     first = text[start + 1 : start + 2]
-    if not first or first.isspace() or first == "$" or _is_word(before) or before in "$\\":
+    if not first or first.isspace() or first == "$" or _is_word(before) or before in "$\\^":
         return None
     position = start + 1
     line_end = text.find("\n", position, stop)
@@ -111,9 +123,11 @@ def math_at(text: str, start: int, end: int | None = None) -> Span | None:
         if text[close - 1] == "\\":
             continue
         after = text[close + 1 : close + 2]
-        if text[close - 1].isspace() or _is_word(after) or (after and after in "_${("):
+        if text[close - 1].isspace() or _is_word(after) or (after and after in "_${(@"):
             return None
         content = text[start + 1 : close]
+        if before == content[-1] == "'":
+            return None  # '$1' and '$*' are two words in quotes
         return Span("math", start, close + 1, start + 1, close) if _is_formula(content, after) else None
     return None
 
@@ -123,7 +137,7 @@ def display_at(text: str, start: int, end: int | None = None) -> Span | None:
     stop = min(len(text) if end is None else end, start + LONGEST_MATH)
     before = text[start - 1] if start else " "
     close = text.find("$$", start + 2, stop)
-    if close < 0 or before == "\\" or text[close + 2 : close + 3] == "$":
+    if close < 0 or before == "\\" or text[close + 2 : close + 3] == "$" or _is_word(text[close + 2 : close + 3]):
         return None
     content = text[start + 2 : close]
     on_one_line = "\n" not in content
@@ -133,15 +147,20 @@ def display_at(text: str, start: int, end: int | None = None) -> Span | None:
 
 
 def _is_formula(content: str, after: str) -> bool:
-    # `[$]x[/$]` is a tag of Anki's that somebody writes about.
-    if _MATH_BREAKERS.search(content) or content.startswith("]"):
+    if _NO_FORMULA.match(content):
         return False
     depth = 0
-    for index, character in enumerate(content):
-        if character in "{}" and (index == 0 or content[index - 1] != "\\"):
-            depth += 1 if character == "{" else -1
-            if depth < 0:
-                return False
+    for token in _TEX.findall(content):
+        if token == "{":
+            depth += 1
+        elif token == "}":
+            depth -= 1
+        elif token == "%" and "\n" not in content:
+            return False  # TeX would take the rest for a comment, and show neither
+        elif token in _DELIMITERS or (depth == 0 and token in '$"，。；、：？！'):
+            return False
+        if depth < 0:
+            return False
     # Perl's $x[$] is an index, [$x$] a formula in brackets.
     opened_before = after == "]" and content.count("[") > content.count("]")
     return depth == 0 and not opened_before

@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from markdown_it import MarkdownIt
@@ -18,7 +19,7 @@ from markdown_it.token import Token
 
 from .markup import display_at, math_at, protected_spans, spans
 
-_MARKUP = re.compile(r"[`*$\[\n]")
+_MARKUP = re.compile(r"[`*$\[]")
 _LIVE_TEX = re.compile(r"\\(?=[(\[]|begin\{|ref\{|eqref\{)")
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,500})\]\(([^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"\n]*\")?\)")
 _FOLLOWABLE = re.compile(r"(?:https?://|mailto:)\S")
@@ -33,22 +34,31 @@ def render_text(source: str) -> str:
     The result is inline, but for fenced blocks, which become ``<pre>``; line breaks are ``<br>``. It is NFC, and nothing
     in it is live in Anki: no ``[sound:…]``, no ``\\(…\\)`` but the math that was meant.
     """
-    source = unicodedata.normalize("NFC", source)
-    parts: list[str] = []
-    position = 0
-    for span in spans(source) if "\n" in source else ():
-        if span.what == "fence":
-            parts.append(_inline(source[position : span.start].strip("\n")))
-            parts.append(_fence(source, span.start, source[span.inner_start : span.inner_end]))
-            position = span.end
-    parts.append(_inline(source[position:].strip("\n") if position else source))
-    return "".join(part for part in parts if part)
+    return "".join(_inline(text) if opening is None else _fence(opening, text) for opening, text in _pieces(source))
 
 
 def plain_text(source: str) -> str:
     """What :func:`render_text` shows, on one line and without markup, for titles and reports. Math is its source."""
-    tokens = _parse(unicodedata.normalize("NFC", source))
-    return " ".join("".join(token.content or (" " if token.type in _BREAKS else "") for token in tokens).split())
+    shown = (
+        text if opening is not None else "".join(token.content for token in _parse(text))
+        for opening, text in _pieces(source)
+    )
+    return " ".join("\n".join(shown).split())
+
+
+def _pieces(source: str) -> Iterator[tuple[str | None, str]]:
+    """The item in NFC, cut at its fenced blocks: their opening line and content, and None with the text in between.
+
+    Line ends and NUL are made here what CommonMark makes of them ('Preliminaries'), so that the parser moves no text.
+    """
+    source = unicodedata.normalize("NFC", source).replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+    position = 0
+    for span in spans(source) if "\n" in source else ():
+        if span.what == "fence":
+            yield None, source[position : span.start].strip("\n")
+            yield source[span.start : span.inner_start], source[span.inner_start : span.inner_end]
+            position = span.end
+    yield None, source[position:].strip("\n") if position else source
 
 
 def harmless(html: str) -> str:
@@ -71,38 +81,39 @@ def show_math(formula: str, *, display: bool) -> str:
     return f"\\[ {content} \\]" if display else f"\\({content}\\)"
 
 
-_BREAKS = ("softbreak", "hardbreak")
-
-
-def _fence(source: str, start: int, content: str) -> str:
-    info = source[start : source.find("\n", start)].strip().lstrip("`~").strip()
-    word = _INFO_WORD.match(info)
+def _fence(opening: str, content: str) -> str:
+    word = _INFO_WORD.match(opening.strip().lstrip("`~").strip())
     language = f' class="language-{escape(word.group())}"' if word else ""
     return f'<pre dir="ltr"><code{language}>{show_text(content)}</code></pre>'
 
 
 def _inline(source: str) -> str:
     if not _MARKUP.search(source):
-        return show_text(source)
+        return _show_lines(source)
     return "".join(_html(token) for token in _parse(source))
 
 
+def _show_lines(text: str) -> str:
+    return show_text(text).replace("\n", "<br>")
+
+
 def _parse(source: str) -> Sequence[Token]:
-    environment = {"bold": _bold_pairs(source), "links": _links(source)}
-    return _markdown().parseInline(source, environment)[0].children or ()
+    protected = protected_spans(source)
+    links = _links(source, protected)
+    bold = _bold_pairs(source, protected, links)
+    stops = sorted({*(start for start, _ in protected), *links, *bold})
+    return _markdown().parseInline(source, {"bold": bold, "links": links, "stops": stops})[0].children or ()
 
 
 def _html(token: Token) -> str:
     content = token.content
     match token.type:
         case "text":
-            return show_text(content)
+            return _show_lines(content)
         case "code_inline":
             return f'<code dir="ltr">{show_text(content)}</code>'
         case "math":
             return show_math(content.strip("$"), display=token.markup == "$$")
-        case "softbreak" | "hardbreak":
-            return "<br>"
         case "link_open":
             return f'<a href="{harmless(escape(str(token.attrs["href"])))}">'
         case _:
@@ -122,13 +133,26 @@ def install_math(markdown: MarkdownIt, before: str = "") -> None:
 
 @functools.cache
 def _markdown() -> MarkdownIt:
-    """The one parser: text, code and line breaks by markdown-it-py, and the rules below."""
-    markdown = MarkdownIt("zero")
-    markdown.enable(["backticks", "newline"])
+    """The one parser: markdown-it-py's code spans, and the rules below."""
+    markdown = MarkdownIt("zero").enable("backticks")
+    markdown.inline.ruler.at("text", _text_rule)
     install_math(markdown)
     for name, rule in (("bold", _bold_rule), ("link_in_text", _link_rule)):
         markdown.inline.ruler.push(name, rule)
     return markdown
+
+
+def _text_rule(state: StateInline, silent: bool) -> bool:
+    """All up to the next mark that is one, in one step: a long line of marks that are none stays linear."""
+    stops: list[int] = state.env["stops"]
+    index = bisect_left(stops, state.pos)
+    end = min(stops[index] if index < len(stops) else state.posMax, state.posMax)
+    if end == state.pos:
+        return False
+    if not silent:
+        state.pending += state.src[state.pos : end]
+    state.pos = end
+    return True
 
 
 def _math_rule(state: StateInline, silent: bool) -> bool:
@@ -187,8 +211,10 @@ def _nested(
     return True
 
 
-def _bold_pairs(source: str) -> dict[int, int]:
-    """For each `**` that opens bold text the one that closes it.
+def _bold_pairs(
+    source: str, protected: Sequence[tuple[int, int]], links: dict[int, tuple[int, int, str]]
+) -> dict[int, int]:
+    """For each `**` that opens bold text the one that closes it; neither stands in code, math or a link's destination.
 
     A mark between two Latin letters or digits is an operator (2**3), one beside a slash a path pattern (src/**/x). In
     Chinese a mark needs no blank around it, as CommonMark's rule would demand next to punctuation.
@@ -196,14 +222,11 @@ def _bold_pairs(source: str) -> dict[int, int]:
     pairs: dict[int, int] = {}
     if "**" not in source:
         return pairs
-    code = iter(protected_spans(source))
-    span = next(code, None)
+    destinations = [(label_end, end) for label_end, end, _ in links.values()]
     opened: int | None = None
     for match in _BOLD.finditer(source):
         start, end = match.span()
-        while span and span[1] <= start:
-            span = next(code, None)
-        if end - start != 2 or (span and span[0] <= start):
+        if end - start != 2 or _covers(protected, start) or _covers(destinations, start):
             continue
         before, after = source[start - 1 : start] or " ", source[end : end + 1] or " "
         if opened is not None and not before.isspace() and before not in "/\\" and not _is_word(after):
@@ -214,16 +237,28 @@ def _bold_pairs(source: str) -> dict[int, int]:
     return pairs
 
 
-def _links(source: str) -> dict[int, tuple[int, int, str]]:
+def _links(source: str, protected: Sequence[tuple[int, int]]) -> dict[int, tuple[int, int, str]]:
     """Where links begin: the end of their label, their own end, and their destination.
 
     Only what can be a destination makes a link: `handlers[i](event)` is code. A relative one shows its label alone,
-    since a phone cannot open it.
+    since a phone cannot open it. Code and math bind tighter than a link's brackets (CommonMark, 'Links').
     """
     if "](" not in source:
         return {}
-    found = ((match, match[2]) for match in _LINK.finditer(source))
-    return {m.start(): (m.end(1), m.end(), to) for m, to in found if _FOLLOWABLE.match(to) or _DOCUMENT.match(to)}
+    found = {}
+    for match in _LINK.finditer(source):
+        start, label_end, end = match.start(), match.end(1), match.end()
+        if match[1].strip() and not any(_covers(protected, mark) for mark in (start, label_end, end - 1)):
+            called = _is_word(source[start - 1 : start])
+            if _FOLLOWABLE.match(match[2]) or (not called and _DOCUMENT.match(match[2])):
+                found[start] = (label_end, end, match[2])
+    return found
+
+
+def _covers(ranges: Sequence[tuple[int, int]], place: int) -> bool:
+    """Whether one of the ascending ranges holds the place."""
+    index = bisect_right(ranges, place, key=lambda each: each[0]) - 1
+    return index >= 0 and place < ranges[index][1]
 
 
 def _is_word(character: str) -> bool:
