@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "src"))
 if __name__ == "__main__":
     try:
         from ladderdeck.cli import main
+
+        main()
     except ModuleNotFoundError as error:
         sys.exit(f"build.py needs the package {error.name}: run `make deck`, or `.venv/bin/python build.py`.")
-    main()

@@ -217,3 +217,18 @@ def test_yes_no_rungs_are_warned_of(folder):
     pack = folder / "cards" / "caching" / "SKILL.md"
     pack.write_text(PACK.replace("为什么要淘汰", "是否需要淘汰"), encoding="utf-8")
     assert ("yes-no-rung", "warning", 10, 6) in problems(folder)
+
+
+def test_skeletons_are_written_once(folder):
+    ladderdeck("answers", "--new", cwd=folder)
+    before = tree(folder)
+    assert ladderdeck("answers", "--new", cwd=folder).code == 0
+    assert tree(folder) == before
+
+
+def test_one_item_answered_in_two_files_is_said(folder):
+    answers = folder / "cards" / "caching" / "answers"
+    (answers / "z.md").write_text(
+        "---\npack: caching\ntopic: 淘汰策略\n---\n\n## 为什么要淘汰\n\n- 又一次\n", encoding="utf-8"
+    )
+    assert ("duplicate-answer", "error", 6, 4) in problems(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -180,3 +181,13 @@ def test_a_wrong_source_date_epoch_is_wrong_usage(folder):
         run = ladderdeck(cwd=folder, SOURCE_DATE_EPOCH=value)
         assert run.code == 2
         assert "SOURCE_DATE_EPOCH" in run.err
+
+
+def test_a_build_overwrites_nothing_but_packages(folder):
+    diary = folder / "diary.txt"
+    diary.write_text("my own words", encoding="utf-8")
+    for output in ("diary.txt", os.devnull):
+        run = ladderdeck("-o", output, cwd=folder)
+        assert run.code == 1
+        assert "not-a-package" in run.err
+    assert diary.read_text(encoding="utf-8") == "my own words"

@@ -95,9 +95,8 @@ class _Matcher:
         place = self._place(file)
         if place is None:
             return
-        items = [item for item in self.items[place] if item not in self.found]
-        left = [answer for answer in file.answers if not self._exact(answer, file, items)]
-        self._similar(left, file, [item for item in items if item not in self.found])
+        left = [answer for answer in file.answers if not self._exact(answer, file, self.items[place])]
+        self._similar(left, file, [item for item in self.items[place] if item not in self.found])
 
     def _place(self, file: AnswerFile) -> tuple[str, str, str] | None:
         """Pack, language and topic title of a file; None, and a problem, where its topic is not in the pack."""

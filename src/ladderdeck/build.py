@@ -12,7 +12,7 @@ from .answer_html import AnswerHtml, render_answers
 from .answering import Answers, ItemKey, match_answers
 from .answers import parse_answers
 from .beside import Pictures, answer_documents
-from .build_problems import about_ledger, busy, doubtful, locked, overwrites
+from .build_problems import about_ledger, busy, doubtful, locked, no_package, overwrites
 from .compose import compose, retired_note
 from .discover import Document, discover
 from .files import only_one, replace_together, unwritable
@@ -143,7 +143,11 @@ def _build(request: Request) -> Outcome:
     templates = load_templates(request.templates)
     ledger = inputs.ledger or Ledger()
     file, read = inputs.home.ledger, [*inputs.files.values(), inputs.home.settings]
-    problems = (*inputs.problems, *templates.problems, *overwrites(request.output, [*read, file]))
+    problems = (
+        *inputs.problems,
+        *templates.problems,
+        *(overwrites(request.output, [*read, file]) or no_package(request.output)),
+    )
     problems = (*problems, *about_ledger(file, inputs.ledger, request.clock, was_built=request.output.is_file()))
     if _has_error(problems):
         return Outcome(problems=problems)

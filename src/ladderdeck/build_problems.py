@@ -37,6 +37,18 @@ def overwrites(output: Path, read: Iterable[Path]) -> tuple[Problem, ...]:
     return (Problem("own-output", Severity.ERROR, Position(shown(output)), message, hint),)
 
 
+def no_package(output: Path) -> tuple[Problem, ...]:
+    """An error where something else than a package is in the output's place, which a build must not replace."""
+    if not output.exists():
+        return ()
+    if output.is_file():
+        with output.open("rb") as stream:
+            if stream.read(2) in (b"PK", b""):
+                return ()
+    message, hint = "what is there is no package, and is not overwritten", "name another file with -o, such as my.apkg"
+    return (Problem("not-a-package", Severity.ERROR, Position(shown(output)), message, hint),)
+
+
 def doubtful(doubt: Doubt, notes: Sequence[Note]) -> Problem:
     """A warning about a choice between two that was too close to call; it names both."""
     note, chosen = notes[doubt.note], doubt.chosen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -42,7 +43,10 @@ def command(paths: tuple[Path, ...], language: str | None, write_new: bool) -> N
 
 def _write(rows: tuple[Row, ...], inputs: Inputs) -> None:
     folders = {(pack.name, pack.language.value): inputs.files[pack.path].parent for pack in inputs.library.packs}
-    for (pack, language, topic), text in skeletons(rows).items():
+    # A skeleton that waits to be filled in is missing still, and needs no second one.
+    waiting = inputs.answers.by_item
+    unwritten = [replace(row, missing=tuple(item for item in row.missing if item not in waiting)) for row in rows]
+    for (pack, language, topic), text in skeletons(unwritten).items():
         file = new_answer_file(folders[pack, language], topic)
         try:
             replace_together({file: partial(_fill, text=text)})

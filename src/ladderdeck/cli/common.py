@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -49,7 +50,8 @@ def show_problems(problems: Iterable[Problem], *, err: bool) -> None:
         word = f" {problem.severity.value}: "
         colour = "red" if problem.severity is Severity.ERROR else "yellow"
         place, _, message = first.partition(word)
-        click.echo(f"{click.style(place, bold=True)}{click.style(word, fg=colour)}{message}\n{rest}", err=err)
+        text = f"{click.style(place, bold=True)}{click.style(word, fg=colour)}{message}\n{rest}"
+        click.echo(text, err=err, color=False if os.environ.get("NO_COLOR") else None)
 
 
 def echo_json(data: Any) -> None:
