@@ -41,6 +41,8 @@ clean: ## remove what the build made, but not the deck's ledger
 
 $(VENV)/.made:
 	@test -n "$(PYTHON)" || { echo "Python 3.10 or later is needed: install it, or say make PYTHON=/path/to/python."; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || \
+		{ echo "$(PYTHON) is not Python 3.10 or later: say make PYTHON=/path/to/python."; exit 1; }
 	@echo "Setting up $(VENV) with $$("$(PYTHON)" --version) …"
 	@"$(PYTHON)" -m venv $(VENV) || { echo "Python's venv module is missing: on Debian, apt install python3-venv."; exit 1; }
 	@touch $@

@@ -175,6 +175,14 @@ def test_no_lock_file_names_an_address():
             assert re.match(r"[A-Za-z0-9._-]+==[^\s;]+( ;.*)?$", line), line
 
 
+def test_no_tracked_file_names_the_host_of_a_registry():
+    host = re.compile(rb"pypi\.org|pythonhosted\.org|npmjs\.(?:org|com)|deb\.debian\.org|proxy\.golang\.org")
+    for file in tracked_files():
+        if file.is_file():
+            found = host.search(file.read_bytes())
+            assert not found, f"{file.relative_to(CHECKOUT)} names {found[0].decode()}"
+
+
 def test_the_version_stands_in_one_place():
     text = (PACKAGE / "__init__.py").read_text(encoding="utf-8")
     version = re.search(r'__version__ = "([^"]+)"', text)[1]
