@@ -17,6 +17,8 @@ from typing import Any
 from .units import Quantity, is_unit, registry, shown, unit_name
 
 LONGEST_LINE = 400
+NO_BREAK_SPACE = "\u00a0"
+"""Between a number and its unit, so that a narrow screen does not part them."""
 DEEPEST = 60
 """How deep parentheses may nest; a calculation that a person follows has three or four."""
 
@@ -165,9 +167,9 @@ class _Parser:
             if token.kind == "operator" and token.text == "/" and self._in_unit(token):
                 text = "/"
             elif token.kind == "name" and substitute and token.text in self.known:
-                text = str(shown(self.known[token.text], None))
+                text = str(shown(self.known[token.text], None)).replace(" ", NO_BREAK_SPACE)
             elif token.kind == "name" and before is not None and before.kind == "number":
-                text = f" {text}"
+                text = f"{NO_BREAK_SPACE}{text}"
             parts.append(text)
         return "".join(parts).strip()
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .calc import CalculationError, Step, calculate
+from .calc import NO_BREAK_SPACE, CalculationError, Step, calculate
 from .model import Position, Problem, Severity, Text
 from .render import show_text
 
@@ -47,7 +47,7 @@ def work(blocks: Sequence[Text]) -> tuple[Worked, tuple[Problem, ...]]:
 
 
 def _line(step: Step) -> str:
-    result = f"<b>{show_text(str(step.result))}</b>"
+    result = f"<b>{show_text(str(step.result).replace(' ', NO_BREAK_SPACE))}</b>"
     if step.given:
         arithmetic = f"= {result}"
     elif step.substituted == step.expression:
