@@ -27,7 +27,8 @@ SHARPNESS = 1.25
 PHONE_FONTS = "<fontconfig><include>/etc/fonts/fonts.conf</include>{}</fontconfig>".format(
     "".join(
         f'<match target="pattern"><test name="family" qual="any"><string>{family}</string></test>'
-        '<edit name="family" mode="prepend" binding="strong"><string>Roboto</string><string>Noto Sans CJK SC</string></edit></match>'
+        '<edit name="family" mode="prepend" binding="strong"><string>Roboto</string><string>Noto Sans CJK SC</string></edit>'
+        "</match>"
         for family in ("system-ui", "sans", "sans-serif")
     )
 )

@@ -25,7 +25,7 @@ _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,500})\]\(([^()\s]*(?:\([^()\s]*\)[^()\
 _FOLLOWABLE = re.compile(r"(?:https?://|mailto:)\S")
 _DOCUMENT = re.compile(r"(?:\.{0,2}/|#)\S+|[^\s:]+\.(?:md|markdown|html?|pdf|png|jpe?g|svg|txt)(?:#\S*)?\Z")
 _BOLD = re.compile(r"\*+")
-_FORMULA_AND_STOP = re.compile(r"<[^>]*>|(\\\((?:(?!\\\)).)*\\\)[，。；：、！？）」』】》”’,.;:!?)]+", re.DOTALL)
+_FORMULA_AND_STOP = re.compile(r"<[^>]*>|(\\\((?:(?!\\\)).)*\\\)[，。；：、！？）」』】》”’,.;:!?)]+)", re.DOTALL)
 _INFO_WORD = re.compile(r"[\w+#.-]+")
 
 
