@@ -63,7 +63,10 @@ ANSWER = (
 )
 POINTS = "<ul>{}</ul>".format(
     item("验证是一次前向：<code>k+1</code> 个位置并行算出概率", must=True)
-    + item("加速比 \\( S = \\frac{1-\\alpha^{k+1}}{(1-\\alpha)(1+kc)} \\)，由接受率和草稿长度决定", must=True)
+    + item(
+        "加速比 <span class='together'>\\( S = \\frac{1-\\alpha^{k+1}}{(1-\\alpha)(1+kc)} \\)，</span>由接受率和草稿长度决定",
+        must=True,
+    )
     + item("拒绝采样保证输出分布不变；<b>贪心</b>时退化为逐个比对")
     + item('batch 大时算力不再空闲，收益消失（<a href="https://example.org/paper">论文第 4 节</a>）')
 )

@@ -96,7 +96,8 @@ def draw_preview(browser, seed, folder: Path) -> None:
     """Draw the preview of the seed pack as a computer shows it."""
     file = folder / "preview.html"
     notes = [one.note for one in seed]
-    file.write_text(preview_page(notes, [], load_templates(default_folder()), {}), encoding="utf-8")
+    content = preview_page(notes, [], load_templates(default_folder()), {})
+    file.write_text(content.replace(f"{CHECKOUT}{os.sep}", ""), encoding="utf-8")
     page = browser.new_page(viewport={"width": 1180, "height": 720})
     page.goto(file.as_uri())
     page.keyboard.press("j")
