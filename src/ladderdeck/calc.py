@@ -161,7 +161,7 @@ class _Parser:
         """The expression in the signs of arithmetic; with ``substitute`` each name's value in its place."""
         parts: list[str] = []
         for before, token in zip([None, *self.tokens], self.tokens, strict=False):
-            text = {"*": " × ", "×": " × ", "/": " ÷ ", "÷": " ÷ ", "+": " + ", "-": " − ", "**": "^"}.get(
+            text = {"*": " × ", "×": " × ", "/": " ÷ ", "÷": " ÷ ", "+": " + ", "-": " − ", "**": "^", ",": ", "}.get(
                 token.text, token.text
             )
             if token.kind == "operator" and token.text == "/" and self._in_unit(token):
