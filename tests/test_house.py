@@ -25,7 +25,7 @@ ROOMS = {
     "identity": {"ledger", "matching", "identity"},
     "composing": {"tags", "compose"},
     "packaging": {"note_types", "templates", "anki_ids", "package", "anki_file"},
-    "edges": {"home", "files", "build_problems", "build", "report", "views"},
+    "edges": {"home", "files", "inputs", "build_problems", "build", "report", "views"},
     "previewing": {"preview", "preview_math"},
     "commands": {"cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect"},
 }  # fmt: skip

@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from ..beside import new_answer_file
-from ..build import Inputs, read_inputs
 from ..coverage import Row, coverage, skeletons
 from ..files import replace_together, unwritable
+from ..inputs import Inputs, read_inputs
 from ..model import Severity
 from ..paths import shown
 from ..report import coverage_table

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from ..build import read_inputs
 from ..discover import discover
+from ..inputs import read_inputs
 from ..model import Severity
 from ..report import count_of, problem_count
 from ..views import github_command, problem_view

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from ..build import read_inputs
 from ..build_problems import overwrites
 from ..compose import compose
 from ..files import replace_together, unwritable
+from ..inputs import read_inputs
 from ..model import Severity
 from ..paths import shown
 from ..preview import pictures_shown, preview_page
