@@ -24,7 +24,10 @@ ROOMS = {
     "answering": {"answering", "answer_html", "beside", "quality", "coverage"},
     "identity": {"ledger", "matching", "identity"},
     "composing": {"tags", "compose"},
-    "packaging": {"note_types", "templates", "anki_ids", "package", "anki_file"},
+    "packaging": {
+        "note_types", "templates", "anki_ids", "package", "anki_file",
+        "formats", "formats.contract", "formats.apkg", "formats.csv", "formats.json",
+    },
     "edges": {"home", "files", "inputs", "build_problems", "build", "report", "views"},
     "previewing": {"preview", "preview_math"},
     "commands": {"cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect"},

@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .build_problems import about_ledger, busy, doubtful, locked, no_package, overwrites
+from .build_problems import about_ledger, busy, doubtful, locked, not_ours, overwrites
 from .compose import compose, retired_note
 from .discover import discover
 from .files import only_one, replace_together, unwritable
+from .formats import DEFAULT_FORMAT, load_format
+from .formats.contract import Content
 from .home import find_home
 from .identity import Changed, Scope, identify
 from .inputs import Inputs, read_inputs
@@ -19,7 +21,6 @@ from .ledger import Ledger, write_ledger
 from .library import read_library
 from .model import Language, Position, Problem, Severity
 from .note import IdentifiedNote
-from .package import write_package
 from .paths import shown
 from .templates import load_templates, type_fingerprints
 
@@ -28,9 +29,10 @@ from .templates import load_templates, type_fingerprints
 class Request:
     """What a build is asked for.
 
-    ``paths`` are packs and folders, ``output`` the package to write. ``now`` is the time (Unix seconds) with which
-    changes are stamped, ``clock`` what the machine's clock says. ``locked`` forbids a change of the ledger, ``dry_run``
-    writes nothing. ``ledger`` names the ledger's file, if it is not where it is looked for.
+    ``paths`` are packs and folders, ``output`` is the file to write, in the format named ``format_name``. ``now`` is the
+    time (Unix seconds) with which changes are stamped, ``clock`` what the machine's clock says. ``locked`` forbids a
+    change of the ledger, ``dry_run`` writes nothing. ``ledger`` names the ledger's file, if it is not where it is looked
+    for.
     """
 
     paths: Sequence[Path]
@@ -38,6 +40,7 @@ class Request:
     templates: Path
     now: int
     clock: int
+    format_name: str = DEFAULT_FORMAT
     language: Language | None = None
     ledger: Path | None = None
     locked: bool = False
@@ -58,12 +61,12 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        """Whether an error kept the package from being written."""
+        """Whether an error kept the output from being written."""
         return _has_error(self.problems)
 
 
 def build(request: Request) -> Outcome:
-    """Read the packs, and write package and ledger, unless there is an error in anything that was read."""
+    """Read the packs, and write output and ledger, unless there is an error in anything that was read."""
     home = find_home(request.paths, request.ledger)
     if request.dry_run:
         return _build(request)
@@ -79,13 +82,13 @@ def build(request: Request) -> Outcome:
 
 def _build(request: Request) -> Outcome:
     inputs = read_inputs(request.paths, request.language, request.ledger)
-    templates = load_templates(request.templates)
+    templates, form = load_templates(request.templates), load_format(request.format_name)
     ledger = inputs.ledger or Ledger()
     file, read = inputs.home.ledger, [*inputs.files.values(), inputs.home.settings]
     problems = (
         *inputs.problems,
         *templates.problems,
-        *(overwrites(request.output, [*read, file]) or no_package(request.output)),
+        *(overwrites(request.output, [*read, file]) or not_ours(request.output, form.is_ours)),
     )
     problems = (*problems, *about_ledger(file, inputs.ledger, request.clock, was_built=request.output.is_file()))
     if _has_error(problems):
@@ -111,9 +114,8 @@ def _build(request: Request) -> Outcome:
     writers: dict[Path, Callable[[Path], None]] = {}
     if text != inputs.ledger_data:
         writers[file] = lambda temporary: _write_bytes(temporary, text)
-    writers[request.output] = lambda temporary: write_package(
-        identified.notes, templates, types, temporary, inputs.pictures
-    )
+    content = Content(identified.notes, templates, types, inputs.pictures)
+    writers[request.output] = lambda temporary: form.write(content, temporary)
     return _write(outcome, writers)
 
 
