@@ -28,11 +28,11 @@ ROOMS = {
         "note_types", "templates", "anki_ids", "package", "anki_file",
         "formats", "formats.contract", "formats.apkg", "formats.csv", "formats.json",
     },
-    "edges": {"home", "files", "inputs", "build_problems", "build", "report", "views", "starting"},
+    "edges": {"home", "files", "inputs", "build_problems", "build", "report", "views", "starting", "adding"},
     "previewing": {"preview", "preview_math"},
     "commands": {
         "cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect",
-        "cli.new", "cli.templates",
+        "cli.new", "cli.add", "cli.templates",
     },
 }  # fmt: skip
 """Every module is in one room."""

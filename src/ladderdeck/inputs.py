@@ -10,7 +10,7 @@ from .answer_html import AnswerHtml, render_answers
 from .answering import Answers, ItemKey, match_answers
 from .answers import parse_answers
 from .beside import Pictures, answer_documents
-from .discover import Document, discover
+from .discover import Document, discover, with_arriving
 from .home import Home, find_home, other_ledgers
 from .ledger import Ledger, read_ledger
 from .library import Library, read_library
@@ -40,10 +40,13 @@ class Inputs:
     ledger_data: bytes = b""
 
 
-def read_inputs(paths: Sequence[Path], language: Language | None, ledger: Path | None = None) -> Inputs:
-    """The packs at ``paths``, and what belongs to their deck."""
+def read_inputs(
+    paths: Sequence[Path], language: Language | None, ledger: Path | None = None, arriving: Sequence[Document] = ()
+) -> Inputs:
+    """The packs at ``paths``, and what belongs to their deck. ``arriving`` are packs that are taken as if their files were
+    there already, in place of what is."""
     home = find_home(paths, ledger)
-    found_packs = discover(paths)
+    found_packs = with_arriving(discover(paths), arriving)
     library = read_library(found_packs, language)
     problems = [*library.problems, *other_ledgers(home, paths)]
     documents = answer_documents(found_packs.documents, problems)
