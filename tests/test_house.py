@@ -24,10 +24,14 @@ ROOMS = {
     "answering": {"answering", "answer_html", "beside", "quality", "coverage"},
     "identity": {"ledger", "matching", "identity"},
     "composing": {"tags", "compose"},
-    "packaging": {"note_types", "templates", "anki_ids", "package", "anki_file"},
+    "packaging": {"note_types", "templates", "anki_ids", "package", "anki_file", "package_reading"},
     "edges": {"home", "files", "build_problems", "build", "report", "views"},
+    "handing over": {"transfer", "handover", "qr_code", "anki_connect", "push", "pushing"},
     "previewing": {"preview", "preview_math"},
-    "commands": {"cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect"},
+    "commands": {
+        "cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect",
+        "cli.package_file", "cli.serve", "cli.push",
+    },
 }  # fmt: skip
 """Every module is in one room."""
 
@@ -41,14 +45,26 @@ MAY_IMPORT = {
     "composing": {"values", "reading", "rendering", "answering", "identity"},
     "packaging": {"values"},
     "previewing": {"values", "packaging"},
+    "handing over": {"values", "composing", "packaging"},
     "edges": {"values", "reading", "rendering", "answering", "identity", "composing", "packaging"},
-    "commands": {"values", "reading", "answering", "composing", "edges", "packaging", "previewing"},
+    "commands": {"values", "reading", "answering", "composing", "edges", "packaging", "previewing", "handing over"},
 }
 """Which rooms a room may import from, besides itself. Reading knows no Anki, packaging no ladder, identity no Markdown."""
 
 ONLY_IN = {
     "genanki": {"anki_file"},
-    "click": {"cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect"},
+    "click": {
+        "cli",
+        "cli.common",
+        "cli.build",
+        "cli.check",
+        "cli.answers",
+        "cli.preview",
+        "cli.inspect",
+        "cli.package_file",
+        "cli.serve",
+        "cli.push",
+    },
     "yaml": {"yaml_nodes", "front_matter", "settings"},
     "markdown_it": {"outline", "answers", "render", "rich"},
     "pint": {"units", "calc"},
@@ -58,10 +74,11 @@ ONLY_IN = {
     "numpy": {"assignment", "likeness", "matching", "answering"},
     "filelock": {"files"},
     "latex2mathml": {"preview_math"},
+    "segno": {"qr_code"},
 }
 """Where each library is used, so that it can be replaced, and is loaded only where it is needed."""
 
-LATE = ("genanki", "pint", "pygments", "rapidfuzz", "scipy", "numpy", "filelock", "latex2mathml")
+LATE = ("genanki", "pint", "pygments", "rapidfuzz", "scipy", "numpy", "filelock", "latex2mathml", "segno")
 """Libraries that cost a start-up: imported inside the functions that need them."""
 
 

@@ -15,6 +15,8 @@ _COMMANDS = {
     "check": "show what is wrong with packs, and build nothing",
     "answers": "show which items are answered, or write skeletons for the rest",
     "preview": "show all cards in one page, as a phone shows them",
+    "serve": "hand the package to a phone in the same network, with a QR code",
+    "push": "send the package into a running Anki, and look at what arrived",
     "inspect": "print the parsed packs as JSON",
 }
 
