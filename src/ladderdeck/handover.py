@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -52,7 +52,7 @@ Tell = Callable[[Event, str], None]
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket on exactly this address, on any free port for 0. Raises OSError where that cannot be."""
     family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-    return socket.create_server((host, port), family=family, backlog=32)
+    return socket.create_server((host, port), family=family, backlog=128)
 
 
 def own_address() -> str:
@@ -74,11 +74,13 @@ async def hand_over(offer: Offer, listener: socket.socket, limits: Limits, tell:
     Closes ``listener``. Cancelling this ends it at once, with all connections.
     """
     table = _Table(offer, limits, tell)
-    server = await asyncio.start_server(table.meet, sock=listener, limit=limits.head_bytes)
+    server = await asyncio.start_server(table.meet, sock=listener, limit=limits.head_bytes, start_serving=False)
     try:
+        await server.start_serving()
         await table.until_done()
     finally:
         server.close()
+        listener.close()
         await table.clear()
     return table.downloads
 
@@ -89,8 +91,8 @@ class _Table:
     def __init__(self, offer: Offer, limits: Limits, tell: Tell) -> None:
         self.offer, self.limits, self.tell = offer, limits, tell
         self.downloads = 0
-        self._strangers: dict[asyncio.Task[None], None] = {}  # in the order in which they came
-        self._guests: set[asyncio.Task[None]] = set()
+        self._strangers: dict[asyncio.Task[None], asyncio.StreamWriter] = {}  # in the order in which they came
+        self._guests: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._delivered: dict[str, tuple[Span, ...]] = {}
         self._changed = asyncio.Event()
         self._quiet_since = 0.0
@@ -108,16 +110,17 @@ class _Table:
             if clock() >= until:
                 return
             self._changed.clear()
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), until - clock())
+            # Not wait_for: before Python 3.12 it loses a cancellation that comes together with a change.
+            timer = asyncio.get_running_loop().call_at(until, self._changed.set)
+            await self._changed.wait()
+            timer.cancel()
 
     async def clear(self) -> None:
         """Cut all connections."""
-        tasks = [*self._strangers, *self._guests]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.sleep(0)  # lets the transports close their sockets
+        talks = {**self._strangers, **self._guests}
+        for writer in talks.values():
+            writer.transport.abort()
+        await asyncio.gather(*talks, return_exceptions=True)
 
     def meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Take a connection, in the place of the longest waiting stranger if need be; refuse it where all are guests."""
@@ -126,31 +129,29 @@ class _Table:
                 writer.write(refusal(503).head)
                 writer.transport.abort()
                 return
-            oldest = next(iter(self._strangers))
-            del self._strangers[oldest]
-            oldest.cancel()
+            self._strangers.pop(next(iter(self._strangers))).transport.abort()
         task = asyncio.get_running_loop().create_task(self._talk(reader, writer))
-        self._strangers[task] = None
-        # Not in the task itself: one that is cancelled before its first step never runs.
+        self._strangers[task] = writer
         task.add_done_callback(lambda done: self._leave(done, writer))
 
     def _leave(self, task: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
         if task in self._guests:
             self._quiet_since = asyncio.get_running_loop().time()
         self._strangers.pop(task, None)
-        self._guests.discard(task)
+        self._guests.pop(task, None)
         writer.transport.abort()
         self._changed.set()
         error = None if task.cancelled() else task.exception()
         # A client that is gone, or too slow, is no error; anything else is one of this program.
-        if error is not None and not isinstance(error, (OSError, EOFError, asyncio.TimeoutError)):
+        if error is not None and not isinstance(error, (OSError, EOFError)):
             raise error
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One request and its answer; then the connection ends, whatever else was sent."""
         request: Request | None = None
         try:
-            head = await asyncio.wait_for(reader.readuntil(_END_OF_HEAD), self.limits.head)
+            with _patience(writer, self.limits.head):
+                head = await reader.readuntil(_END_OF_HEAD)
         except asyncio.LimitOverrunError:
             reply = refusal(431)
         else:
@@ -158,21 +159,23 @@ class _Table:
             reply = reply_to(request, self.offer)
         writer.write(reply.head)
         if reply.span is None or request is None:
-            await self._farewell(reader, writer, self.limits.farewell)
+            with _patience(writer, self.limits.farewell):
+                await _farewell(reader, writer)
             return
         peer = str(writer.get_extra_info("peername")[0])
-        self._welcome(peer, counts=by_a_person(request))
+        self._welcome(writer, peer, counts=by_a_person(request))
         await self._send(writer, reply.span)
-        await self._farewell(reader, writer, self.limits.stall)
+        with _patience(writer, self.limits.stall):
+            await _farewell(reader, writer)
         if by_a_person(request):
             self._count(peer, reply.span)
 
-    def _welcome(self, peer: str, *, counts: bool) -> None:
+    def _welcome(self, writer: asyncio.StreamWriter, peer: str, *, counts: bool) -> None:
         """The client knows the secret: from now on nobody takes its place."""
         task = asyncio.current_task()
         if task is not None:
             self._strangers.pop(task, None)
-            self._guests.add(task)
+            self._guests[task] = writer
             self._changed.set()
         if counts and peer not in self._delivered:
             self._delivered[peer] = ()
@@ -188,23 +191,8 @@ class _Table:
         view = memoryview(self.offer.data)[slice(*span)]
         for start in range(0, len(view), _CHUNK):
             writer.write(view[start : start + _CHUNK])
-            await asyncio.wait_for(writer.drain(), self.limits.stall)
-
-    async def _farewell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, patience: float) -> None:
-        """Wait until the client has taken all and closed its side: what it left unread would cost it the answer.
-
-        Raises OSError or asyncio.TimeoutError if it does not.
-        """
-        writer.write_eof()
-
-        async def drain() -> None:
-            taken = 0
-            while data := await reader.read(_CHUNK):
-                taken += len(data)
-                if taken > 4 * _CHUNK:
-                    raise OSError("the client does not stop sending")
-
-        await asyncio.wait_for(drain(), patience)
+            with _patience(writer, self.limits.stall):
+                await writer.drain()
 
     def _count(self, peer: str, span: Span) -> None:
         """Note what has arrived; a download is complete when all parts of the file have, in whatever order."""
@@ -216,3 +204,28 @@ class _Table:
             self.tell(Event.DOWNLOADED, peer)
         else:
             self._delivered[peer] = spans
+
+
+@contextlib.contextmanager
+def _patience(writer: asyncio.StreamWriter, seconds: float) -> Iterator[None]:
+    """Cut the connection if what is done in here takes longer, which ends every wait for the client.
+
+    Raises ConnectionAbortedError if it was cut, by this or by somebody else: a wait alone would end as if all were well.
+    """
+    timer = asyncio.get_running_loop().call_later(seconds, writer.transport.abort)
+    try:
+        yield
+    finally:
+        timer.cancel()
+    if writer.transport.is_closing():
+        raise ConnectionAbortedError
+
+
+async def _farewell(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Wait until the client has taken all and closed its side: what it sent and nobody read would cost it the answer."""
+    writer.write_eof()
+    taken = 0
+    while data := await reader.read(_CHUNK):
+        taken += len(data)
+        if taken > 4 * _CHUNK:
+            raise ConnectionAbortedError
