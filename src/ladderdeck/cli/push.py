@@ -61,7 +61,8 @@ def command(
         report = look_ahead(connection, notes) if dry_run else push(connection, package, notes, move=move, sync=sync)
     except AnkiConnectError as error:
         _complain(error, package)
-        click.echo("Nothing was changed in Anki." if dry_run else "Nothing was imported.", err=True)
+        if error.code != "timeout":  # else nobody knows
+            click.echo("Nothing was imported.", err=True)
         raise SystemExit(1) from None
     _show(report, package, move=move, dry_run=dry_run)
     if report.trouble is not None:
