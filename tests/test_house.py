@@ -25,14 +25,15 @@ ROOMS = {
     "identity": {"ledger", "matching", "identity"},
     "composing": {"tags", "compose"},
     "packaging": {
-        "note_types", "templates", "anki_ids", "package", "anki_file",
+        "note_types", "templates", "anki_ids", "package", "anki_file", "package_reading",
         "formats", "formats.contract", "formats.apkg", "formats.csv", "formats.json",
     },
     "edges": {"home", "files", "inputs", "build_problems", "build", "report", "views", "starting", "adding"},
+    "handing over": {"transfer", "handover", "qr_code", "anki_connect", "push", "pushing"},
     "previewing": {"preview", "preview_math"},
     "commands": {
         "cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect",
-        "cli.new", "cli.add", "cli.templates",
+        "cli.new", "cli.add", "cli.templates", "cli.package_file", "cli.serve", "cli.push",
     },
 }  # fmt: skip
 """Every module is in one room."""
@@ -47,8 +48,9 @@ MAY_IMPORT = {
     "composing": {"values", "reading", "rendering", "answering", "identity"},
     "packaging": {"values"},
     "previewing": {"values", "packaging"},
+    "handing over": {"values", "composing", "packaging"},
     "edges": {"values", "reading", "rendering", "answering", "identity", "composing", "packaging"},
-    "commands": {"values", "reading", "answering", "composing", "edges", "packaging", "previewing"},
+    "commands": {"values", "reading", "answering", "composing", "edges", "packaging", "previewing", "handing over"},
 }
 """Which rooms a room may import from, besides itself. Reading knows no Anki, packaging no ladder, identity no Markdown."""
 
@@ -64,10 +66,11 @@ ONLY_IN = {
     "numpy": {"assignment", "likeness", "matching", "answering"},
     "filelock": {"files"},
     "latex2mathml": {"preview_math"},
+    "segno": {"qr_code"},
 }
 """Where each library is used, so that it can be replaced, and is loaded only where it is needed."""
 
-LATE = ("genanki", "pint", "pygments", "rapidfuzz", "scipy", "numpy", "filelock", "latex2mathml")
+LATE = ("genanki", "pint", "pygments", "rapidfuzz", "scipy", "numpy", "filelock", "latex2mathml", "segno")
 """Libraries that cost a start-up: imported inside the functions that need them."""
 
 
