@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .calc import CalculationError, Step, calculate
+from .calc import Step, calculate
+from .calc_line import CalculationError
 from .model import Position, Problem, Severity, Text
 from .render import show_text
 
