@@ -37,7 +37,7 @@ class Combinations:
 
     def text(self, name: str, index: int) -> str:
         """What a name stands for in a combination, as it is shown."""
-        return self.shown[name][self.choice[name][index]]
+        return self.shown[name][int(self.choice[name][index])]
 
     def described(self, index: int) -> str:
         """A combination in words, for messages: `model = Llama-3.1-8B, length = 4,000`."""
