@@ -45,7 +45,7 @@ def command(paths: tuple[Path, ...], language: str | None, ledger: Path | None, 
     templates = load_templates(default_folder())
     taken = overwrites(output, [*inputs.files.values(), inputs.home.settings, inputs.home.ledger])
     problems = (*inputs.problems, *templates.problems, *taken)
-    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html)
+    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html, inputs.drills)
     if not notes or taken or any(p.severity is Severity.ERROR for p in templates.problems):
         show_problems(problems, err=True)
         click.echo(f"{problem_count(problems)}; nothing was written", err=True)
