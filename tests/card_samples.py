@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from drill_samples import documented, drill_notes, seed_drills
 from package_samples import make
 
 from ladderdeck.compose import compose
@@ -162,11 +163,21 @@ def place_for(kind: Kind, fields: dict[str, str]) -> dict[str, str]:
     return fields | {"Place": steps(None, 4) + '<span class="number">4</span>' if kind is Kind.LADDER else ""}
 
 
+def fields_for(kind: Kind, name: str, fields: dict[str, str]) -> dict[str, str]:
+    """The fields of a sample as its kind has them: a drill has its own, and none of an answer's."""
+    if kind is not Kind.DRILL or name == "bare":
+        return place_for(kind, fields)
+    note = drill_notes(documented())[0] if name == "english" else seed_drills()[0]
+    own = {"Notice": ENGLISH["Notice"], "Extra": ENGLISH["Extra"]} if name == "english" else {}
+    bare = ("Ladder", "Earlier", "Follow Up", "Next", "Place") if name == "no-answer" else ()
+    return {key: text for key, text in {**note.fields, **own}.items() if key not in bare}
+
+
 def sample_notes() -> list[IdentifiedNote]:
     """Four notes of each kind: with all that an answer can hold in Chinese and in English, without an answer, and bare."""
     kinds = {"chinese": CHINESE, "english": ENGLISH, "no-answer": NO_ANSWER, "bare": BARE}
     return [
-        make(kind, fields=place_for(kind, fields), guid=f"{kind.value}-{name}")
+        make(kind, fields=fields_for(kind, name, fields), guid=f"{kind.value}-{name}")
         for kind in Kind
         for name, fields in kinds.items()
     ]

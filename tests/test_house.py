@@ -18,10 +18,12 @@ ROOMS = {
     "comparing": {"likeness", "assignment"},
     "reading": {
         "reading", "yaml_nodes", "located", "markup", "split", "labels", "outline", "front_matter",
-        "linking", "lines", "parser", "recognise", "discover", "library", "settings", "answers",
+        "linking", "lines", "parser", "recognise", "discover", "library", "settings", "answers", "drills", "drill_file",
     },
-    "rendering": {"render", "units", "calc", "worked", "quoting", "rich"},
-    "answering": {"answering", "answer_html", "beside", "quality", "coverage"},
+    "rendering": {
+        "render", "units", "calc_line", "calc", "columns", "worked", "quoting", "rich", "drill_values", "drill_numbers",
+    },
+    "answering": {"answering", "answer_html", "beside", "quality", "coverage", "drill_match", "drill_html"},
     "identity": {"ledger", "matching", "identity"},
     "composing": {"tags", "compose"},
     "packaging": {
@@ -57,13 +59,13 @@ MAY_IMPORT = {
 ONLY_IN = {
     "genanki": {"anki_file"},
     "click": ROOMS["commands"],
-    "yaml": {"yaml_nodes", "front_matter", "settings"},
+    "yaml": {"yaml_nodes", "front_matter", "settings", "drill_file"},
     "markdown_it": {"outline", "answers", "render", "rich"},
-    "pint": {"units", "calc"},
+    "pint": {"units", "calc", "columns"},
     "pygments": {"rich"},
-    "rapidfuzz": {"quality", "matching", "answering", "linking", "likeness"},
+    "rapidfuzz": {"quality", "matching", "answering", "linking", "likeness", "drill_match"},
     "scipy": {"assignment", "likeness"},
-    "numpy": {"assignment", "likeness", "matching", "answering"},
+    "numpy": {"assignment", "likeness", "matching", "answering", "columns", "drill_values", "drill_numbers"},
     "filelock": {"files"},
     "latex2mathml": {"preview_math"},
     "segno": {"qr_code"},

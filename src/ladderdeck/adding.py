@@ -195,7 +195,7 @@ def _compared(packs: Sequence[Arrival], folder: Path, now: int, problems: list[P
 def _identify(
     inputs: Inputs, folder: Path, ledger: Ledger, now: int
 ) -> tuple[tuple[Changed, ...], Ledger, tuple[Problem, ...]]:
-    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html)
+    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html, inputs.drills)
     present = packs_present(inputs, [folder], None, ledger)
     if inputs.library.has_errors:
         # What cannot be read is not gone.

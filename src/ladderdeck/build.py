@@ -93,7 +93,7 @@ def _build(request: Request) -> Outcome:
     problems = (*problems, *about_ledger(file, inputs.ledger, request.clock, was_built=request.output.is_file()))
     if _has_error(problems):
         return Outcome(problems=problems)
-    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html)
+    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html, inputs.drills)
     if not notes:
         position = Position(inputs.library.packs[0].path)
         empty = Problem("no-notes", Severity.ERROR, position, "the packs make no note", "check `kinds:` in deck.yaml")

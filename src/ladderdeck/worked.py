@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .calc import NO_BREAK_SPACE, CalculationError, Step, calculate
+from .calc import NO_BREAK_SPACE, Step, calculate
+from .calc_line import CalculationError
 from .model import Position, Problem, Severity, Text
 from .render import show_text
 

@@ -56,7 +56,7 @@ def command(
     look = load_templates(templates)
     taken = overwrites(output, [*inputs.files.values(), inputs.home.settings, inputs.home.ledger])
     problems = (*inputs.problems, *look.problems, *taken)
-    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html)
+    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html, inputs.drills)
     if not notes or taken or any(p.severity is Severity.ERROR for p in look.problems):
         show_problems(problems, err=True)
         click.echo(f"{problem_count(problems)}; nothing was written", err=True)
