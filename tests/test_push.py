@@ -160,6 +160,12 @@ def test_cards_are_moved_suspended_and_woken_only_when_asked(tmp_path, connectio
     assert check_database(collection)[1]
 
 
+@pytest.mark.parametrize("name", ['a"b', "a\tb", "a b\u3000", "Größe", "a\u200bb", "a:b", "İ", "x_y*z"])
+def test_a_deck_whose_name_anki_tidies_is_not_another_one(tmp_path, connection, name):
+    assert not send(connection, pack(tmp_path, make(deck=f"Ladders::{name}"))).plan
+    assert not send(connection, pack(tmp_path, make(deck=f"LADDERS::{name}"))).plan
+
+
 def test_what_a_learner_suspended_stays_suspended(tmp_path, connection, collection):
     packed = pack(tmp_path, make(number=0))
     send(connection, packed)
