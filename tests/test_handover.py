@@ -57,7 +57,7 @@ class Served:
     def join(self) -> int | None:
         self.thread.join(30)
         assert not self.thread.is_alive(), "the server does not stop"
-        assert self.complaints == []
+        assert self.complaints == [], "\n".join(repr(c) for c in self.complaints[:3])
         return self.downloads
 
     def connect(self) -> socket.socket:

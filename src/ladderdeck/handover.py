@@ -93,6 +93,7 @@ class _Table:
         self.downloads = 0
         self._strangers: dict[asyncio.Task[None], asyncio.StreamWriter] = {}  # in the order in which they came
         self._guests: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._talks: set[asyncio.Task[None]] = set()  # all, also those that are being cut: the loop does not keep them
         self._delivered: dict[str, tuple[Span, ...]] = {}
         self._changed = asyncio.Event()
         self._quiet_since = 0.0
@@ -117,10 +118,9 @@ class _Table:
 
     async def clear(self) -> None:
         """Cut all connections."""
-        talks = {**self._strangers, **self._guests}
-        for writer in talks.values():
+        for writer in (*self._strangers.values(), *self._guests.values()):
             writer.transport.abort()
-        await asyncio.gather(*talks, return_exceptions=True)
+        await asyncio.gather(*self._talks, return_exceptions=True)
 
     def meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Take a connection, in the place of the longest waiting stranger if need be; refuse it where all are guests."""
@@ -131,12 +131,14 @@ class _Table:
                 return
             self._strangers.pop(next(iter(self._strangers))).transport.abort()
         task = asyncio.get_running_loop().create_task(self._talk(reader, writer))
+        self._talks.add(task)
         self._strangers[task] = writer
         task.add_done_callback(lambda done: self._leave(done, writer))
 
     def _leave(self, task: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
         if task in self._guests:
             self._quiet_since = asyncio.get_running_loop().time()
+        self._talks.discard(task)
         self._strangers.pop(task, None)
         self._guests.pop(task, None)
         writer.transport.abort()
