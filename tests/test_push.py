@@ -405,6 +405,62 @@ def test_the_command_ends_with_1_and_says_why(tmp_path, run, anki, connection):
     assert "Traceback" not in taken.output
 
 
+def test_a_failure_after_the_import_hides_nothing_of_what_was_done(tmp_path, run, anki, connection, collection):
+    write([make(number=0, deck="Ladders::Old")], tmp_path / "a.apkg")
+    import_package(collection, tmp_path / "a.apkg")
+    write([make(number=0)], tmp_path / "a.apkg")
+    arguments = ("-o", "a.apkg", "--move", "--sync", "--address", connection.address)
+    anki.errors = {"changeDeck": "the deck is on fire"}
+    stuck = run(*arguments)
+    assert stuck.exit_code == 1
+    assert "1 unchanged" in stuck.output
+    assert "could be dealt with: 1 card not moved: Ladders::Old" in stuck.output
+    assert "Anki could not do `changeDeck`: the deck is on fire" in stuck.output
+    assert "sync" not in anki.called()
+    anki.errors = {}
+    moved = run(*arguments)
+    assert "1 card moved: Ladders::Old" in moved.output
+    assert moved.exit_code == 1 and "[not-logged-in]" in moved.output
+
+    def breaks(action):
+        if action == "notesInfo" and anki.called().count("notesInfo") % 2 == 0:
+            raise RuntimeError("gone")
+
+    anki.calls.clear()
+    anki.before = breaks
+    blind = run(*arguments)
+    assert blind.exit_code == 1
+    assert "what arrived could not be read back" in blind.output
+
+
+def test_the_learners_own_settings_survive(tmp_path, connection, collection):
+    """The importer that add-ons get merges note types and takes presets; there must be nothing to merge or to take."""
+    packed = pack(tmp_path, make(number=0))
+    send(connection, packed)
+    deck = collection.decks.by_name("Ladders::Serving")
+    deck["conf"], deck["desc"] = collection.decks.add_config_returning_id("mine"), "my words"
+    collection.decks.save(deck)
+    default = collection.decks.get_config(1)
+    default["new"]["perDay"] = 77
+    collection.decks.update_config(default)
+    review(collection, "rung-0")
+
+    def own():
+        now = collection.decks.by_name("Ladders::Serving")
+        return (
+            (now["conf"], now["desc"], collection.decks.get_config(1)["new"]["perDay"]),
+            collection.db.scalar("select scm from col"),  # another value would ask for a full sync
+            collection.db.all("select * from cards"),
+            collection.db.all("select * from revlog"),
+        )
+
+    before = own()
+    assert before[0][2] == 77
+    send(connection, pack(tmp_path, make(number=0, modified=MODIFIED + 9, tags=("new",))), move=True)
+    assert own() == before
+    assert notes_by_guid(collection)["rung-0"].tags == ["new"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
     [
