@@ -32,7 +32,8 @@ _REASONS = {
     503: "Service Unavailable",
 }
 _LOOKERS = re.compile(
-    r"(?:telegram|slack|twitter|discord|google|bing|apple|viber|line)bot|^whatsapp|facebookexternalhit|(?:uri|url|link)[ -]?preview",
+    r"(?:telegram|slack|twitter|discord|google|bing|apple|viber|line)bot|^whatsapp|facebookexternalhit"
+    r"|(?:uri|url|link)[ -]?preview",
     re.IGNORECASE,
 )
 """Programs that fetch an address because it stands in a message, not because a person has opened it. By name:
