@@ -218,6 +218,15 @@ def test_a_client_that_takes_nothing_is_cut_and_does_not_count():
         assert served.join() == 0
 
 
+def test_a_download_that_is_never_closed_does_not_count():
+    """All bytes are on their way; whether they arrived nobody knows."""
+    with serving(b"small", replace(PATIENT, total=0.2, stall=0.05)) as served, served.connect() as connection:
+        connection.sendall(b"GET /secret/ladders.apkg HTTP/1.1\r\n\r\n")
+        assert served.join() == 0
+        assert served.event() is Event.STARTED
+        assert served.events.empty()
+
+
 def test_who_keeps_the_connection_open_holds_nothing_up():
     with serving(limits=replace(PATIENT, farewell=0.05)) as served, served.connect() as connection:
         connection.sendall(b"GET / HTTP/1.1\r\n\r\n")

@@ -198,7 +198,26 @@ def test_a_retired_card_that_the_package_no_longer_holds_is_suspended_and_strang
     assert stranger.cards()[0].queue != -1
 
 
-def test_notes_under_a_changed_type_and_lost_ones_are_told_apart(tmp_path, anki, connection, collection):
+def test_an_older_package_changes_nothing_and_that_is_foreseen(tmp_path, connection):
+    send(connection, pack(tmp_path, make(number=0, modified=MODIFIED + 5, tags=("newer",))))
+    for modified in (MODIFIED + 4, MODIFIED + 5):
+        older = pack(tmp_path, make(number=0, modified=modified, tags=("older",)))
+        assert by_guid(look_ahead(connection, older[1])) == {"rung-0": Fate.KEPT}
+        assert by_guid(send(connection, older)) == {"rung-0": Fate.KEPT}
+
+
+def test_a_note_whose_type_the_learner_changed_is_told(tmp_path, connection, collection):
+    packed = pack(tmp_path, make(number=0), make(Kind.SIGN, 1))
+    send(connection, packed)
+    rung, sign = (collection.models.by_name(f"Ladderdeck {name}") for name in ("Rung", "Sign"))
+    note = notes_by_guid(collection)["rung-0"]
+    fields = {n: n for n in range(len(rung["flds"]))}
+    collection.models.change(rung, [note.id], sign, fields, {0: 0})
+    assert by_guid(look_ahead(connection, packed[1]))["rung-0"] is Fate.KEPT
+    assert by_guid(send(connection, packed)) == {"rung-0": Fate.KEPT, "sign-1": Fate.UNCHANGED}
+
+
+def test_what_is_gone_again_is_missed(tmp_path, anki, connection, collection):
     packed = pack(tmp_path, make(number=0), make(number=1))
     ids = {note.guid: note.id for note in packed[1]}
 
