@@ -5,16 +5,18 @@
   var words = {
     zh: {
       button: { again: "重来 (Again)", hard: "困难 (Hard)", good: "良好 (Good)" },
+      press: function (button) { return "按「" + button + "」"; },
       point: function (number, must) { return "说到了第 " + number + " 条" + (must ? "（必答）" : ""); },
-      verdict: function (said, all, missed, button) {
-        return "说到 " + said + " / " + all + (missed ? "，漏了 " + missed + " 条必答" : "") + "，按「" + button + "」";
+      count: function (said, all, open) {
+        return "说到 " + said + " / " + all + (open.length ? "，还差第 " + open.join("、") + " 条" : "");
       },
     },
     en: {
       button: { again: "Again", hard: "Hard", good: "Good" },
+      press: function (button) { return "Press " + button; },
       point: function (number, must) { return "I said point " + number + (must ? " (a must)" : ""); },
-      verdict: function (said, all, missed, button) {
-        return said + " of " + all + (missed ? ", missed " + missed + " must-have" : "") + ": press " + button;
+      count: function (said, all, open) {
+        return said + " of " + all + " said" + (open.length ? ", not yet: " + open.join(", ") : "");
       },
     },
   };
@@ -57,7 +59,6 @@
       item.insertBefore(button, item.firstChild);
       mark(item, "tappable", true);
     });
-    list.ladderdeckRule = verdict.innerHTML;
     mark(list, "ready", true);
   }
 
@@ -66,20 +67,36 @@
     button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") === "true" ? "false" : "true");
     if (event && event.detail) button.blur(); // or the space bar, which turns cards on a desktop, would tick again
     var items = points(list);
-    var isSaid = function (item) { return item.querySelector(".tick").getAttribute("aria-pressed") === "true"; };
-    var said = items.filter(isSaid).length;
-    var missedMust = items.filter(function (item) { return has(item, "must") && !isSaid(item); }).length;
-    items.forEach(function (item) {
-      mark(item, "said", isSaid(item));
-      mark(item, "missed", said > 0 && !isSaid(item));
+    var open = [];
+    var missedMust = 0;
+    items.forEach(function (item, index) {
+      var isSaid = item.querySelector(".tick").getAttribute("aria-pressed") === "true";
+      mark(item, "said", isSaid);
+      if (isSaid) return;
+      open.push(index + 1);
+      if (has(item, "must")) missedMust += 1;
     });
+    var begun = open.length < items.length;
+    items.forEach(function (item) { mark(item, "missed", begun && !has(item, "said")); });
+    judge(list, begun ? buttonFor(items.length - open.length, items.length, missedMust) : "", items.length, open);
+  }
+
+  // Say which button fits, or nothing where nothing is ticked.
+  function judge(list, name, all, open) {
     var verdict = list.querySelector(".verdict");
-    var name = buttonFor(said, items.length, missedMust);
+    var status = verdict.querySelector(".status");
+    status.textContent = "";
+    verdict.removeAttribute("data-button");
+    if (!name) return;
     var text = wordsOf(list);
-    if (said) verdict.textContent = text.verdict(said, items.length, missedMust, text.button[name]);
-    else verdict.innerHTML = list.ladderdeckRule;
-    if (said) verdict.setAttribute("data-button", name);
-    else verdict.removeAttribute("data-button");
+    var button = document.createElement("b");
+    button.textContent = text.press(text.button[name]);
+    var count = document.createElement("span");
+    count.textContent = text.count(all - open.length, all, open);
+    status.appendChild(button);
+    status.appendChild(document.createTextNode(" "));
+    status.appendChild(count);
+    verdict.setAttribute("data-button", name);
   }
 
   window.ladderdeck = { tick: tick };

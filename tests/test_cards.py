@@ -105,7 +105,8 @@ def ticks(page):
 
 
 def verdict(page) -> str:
-    return page.locator(".verdict").first.inner_text()
+    """What is said of the ticks, on one line; '' before anything is ticked."""
+    return page.locator(".verdict .status").first.inner_text().replace("\n", " | ")
 
 
 # Looks
@@ -261,15 +262,22 @@ def test_ticks_name_the_button(page, site: Site, cards: dict[str, Card], points,
         r'(<section class="points check">.*?<ul>).*?(</ul>)', rf"\1{''.join(points)}\2", card.back, flags=re.DOTALL
     )
     show(page, site, back, card.css)
-    rule = verdict(page)
+    assert verdict(page) == ""
     for index in tapped:
         ticks(page).nth(index).tap()
     if button is None:
-        assert verdict(page) == rule
+        assert verdict(page) == ""
         assert page.locator(".missed, .said").count() == 0
         return
-    assert verdict(page).endswith(f"press {button}")
-    assert verdict(page).startswith(f"{len(tapped)} of {len(points)}")
+    assert verdict(page).startswith(f"Press {button} | {len(tapped)} of {len(points)} said")
+    missing = [str(index + 1) for index in range(len(points)) if index not in tapped]
+    assert verdict(page).partition(", not yet: ")[2] == ", ".join(missing)
+    row = page.locator(f".verdict .rule .{button.lower()}")
+    others = page.locator(f".verdict .rule li:not(.{button.lower()}, .easy)")
+    colour = "row => getComputedStyle(row).color"
+    assert row.evaluate(colour) not in [other.evaluate(colour) for other in others.all()], (
+        "the row that fits is not marked"
+    )
     assert page.locator(".said").count() == len(tapped)
     assert page.locator(".missed").count() == len(points) - len(tapped)
     pressed = [t.get_attribute("aria-pressed") for t in ticks(page).all()]
@@ -280,7 +288,7 @@ def test_the_ticks_speak_chinese_on_a_chinese_card(page, site: Site, cards: dict
     show(page, site, cards["rung-chinese"].back, cards["rung-chinese"].css)
     assert ticks(page).first.get_attribute("aria-label") == "说到了第 1 条（必答）"
     ticks(page).nth(0).tap()
-    assert verdict(page) == "说到 1 / 4，漏了 1 条必答，按「重来 (Again)」"
+    assert verdict(page) == "按「重来 (Again)」 | 说到 1 / 4，还差第 2、3、4 条"
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -362,9 +370,9 @@ def test_a_card_is_complete_without_scripts(browser, site: Site, cards: dict[str
             show(page, site, card.back, card.css, night=night)
             assert ticks(page).count() == 0
             assert page.locator(".verdict").first.is_visible()
-            folded = page.locator("details").all()
-            for box in folded:
-                box.locator("summary").click()
+            for fold in page.locator("summary").all():  # the outer ones first, so that each can be seen
+                fold.click()
+            assert page.locator("details:not([open])").count() == 0
             assert audit(page) == [], (name, night)
     context.close()
 

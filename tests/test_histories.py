@@ -1,8 +1,8 @@
 """Random histories of a deck against the real Anki: edits of the pack, builds, imports, reviews, and a user's own edits.
 
-After every import: no review is lost, no note is there twice, every note that survives shows the newest text, and what the
-user changed in a note whose content did not change is still there. `LADDERDECK_SEQUENCES` says how many histories are
-tried; `make soak` tries thousands.
+After every build: the ids follow the texts, and a note's time moves exactly with its content. After every import: no review
+is lost, no note is there twice, every note shows the newest text, and what the user changed in a note whose content did not
+change is still there. `LADDERDECK_SEQUENCES` says how many histories are tried; `make soak` tries thousands.
 """
 
 from __future__ import annotations
@@ -11,17 +11,22 @@ import os
 import shutil
 import tempfile
 import time
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from anki_collection import GOOD, check_database, import_package, new_collection, notes_by_guid, review
+from anki_collection import AGAIN, EASY, GOOD, check_database, import_package, new_collection, notes_by_guid, review
 from deck_builder import Deck
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, note, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
+from ladderdeck.build import Outcome
+from ladderdeck.model import Kind
 from ladderdeck.note import FIELDS
+from ladderdeck.tags import RETIRED_TAG
 from ladderdeck.templates import default_folder
+from ladderdeck.wording import wording_key
 
 SHARDS = 6
 SEQUENCES = int(os.environ.get("LADDERDECK_SEQUENCES", "300"))
@@ -37,16 +42,27 @@ SENTENCES = [
     "what the garbage collector does with a pinned object", "定时任务在两台机器上同时跑了怎么办",
 ]  # fmt: skip
 TITLES = ["Caching", "Storage engines", "消息队列", "Deployments", "可观测性", "Networking"]
-ENDINGS = ["", "?", "？", "。", "!"]
+WORDS = ["really", "再", "in production", "线上"]
+ENDINGS = ["", "?", "？", "。", "!", "**"]
+FILES = ["pack.md", "folder/SKILL.md", "另一个 folder/页.md"]
+LONG = 6_000_000
+"""Seconds after which a retired note has left the package."""
 
 
 class Rung:
-    """A rung of the pack that is being edited, and the guid that it has had since its first build."""
+    """A rung of the pack that is being edited: its text, the sentence that it began as, and its id since it was built.
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.guid = ""
-        self.reworded = False
+    ``built`` is the key of its wording at the last build, ``reworded`` how often it was reworded since.
+    """
+
+    def __init__(self, sentence: str) -> None:
+        self.text = self.sentence = sentence
+        self.guid = self.built = ""
+        self.reworded = 0
+
+    @property
+    def key(self) -> str:
+        return wording_key(self.text)
 
 
 class History(RuleBasedStateMachine):
@@ -59,106 +75,136 @@ class History(RuleBasedStateMachine):
         shutil.copytree(default_folder(), self.templates)
         self.deck = Deck(self.folder, self.templates)
         self.collection = new_collection(self.folder / "anki")
-        self.clock = int(time.time()) - 10_000_000
+        self.clock = int(time.time()) - 10**9
         self.unused = list(SENTENCES)
-        self.name, self.name_changes = "pack", 0
-        self.topics: dict[str, list[Rung]] = {
-            "Caching": [Rung(self.unused.pop()), Rung(self.unused.pop())],
-            "Storage engines": [Rung(self.unused.pop()), Rung(self.unused.pop())],
-        }
+        self.name, self.file, self.renamed = "pack", FILES[0], 0
+        self.topics: dict[str, list[Rung]] = {title: [self.next_rung(), self.next_rung()] for title in TITLES[:2]}
         self.deleted: list[Rung] = []
-        self.edits = 0
+        self.twins: set[str] = set()
+        self.owners: dict[str, str] = {}
+        self.modified: dict[str, int] = {}
+        self.content: dict[str, tuple] = {}
         self.touched: dict[str, set[str]] = {}
-        self.seen: dict[str, tuple] = {}
+        self.built: Outcome | None = None
         self.import_deck()
 
     def teardown(self) -> None:
-        self.collection.close()
-        shutil.rmtree(self.folder)
+        try:
+            self.import_deck()
+            report, is_in_order = check_database(self.collection)
+            assert is_in_order, report
+        finally:
+            self.collection.close()
+            shutil.rmtree(self.folder)
+
+    def next_rung(self) -> Rung:
+        return Rung(self.unused.pop())
+
+    def rungs(self) -> list[Rung]:
+        return [rung for rungs in self.topics.values() for rung in rungs]
 
     # What a hand does to the pack.
 
-    def any_rung(self, data) -> Rung:
-        return data.draw(st.sampled_from([rung for rungs in self.topics.values() for rung in rungs]))
-
-    @rule(data=st.data(), word=st.sampled_from(["really", "再", "in production", "线上"]))
+    @rule(data=st.data(), word=st.sampled_from(WORDS))
     def reword(self, data, word: str) -> None:
-        rung = self.any_rung(data)
-        if not rung.reworded and self.name_changes == 0 and len(rung.text) < 90:
-            middle = len(rung.text) // 2
-            rung.text = f"{rung.text[:middle]} {word} {rung.text[middle:]}".strip()
-            rung.reworded = True
-            self.edits += 1
+        rung = data.draw(st.sampled_from(self.rungs()))
+        if rung.reworded < 2 and len(rung.text) < 90:
+            words = rung.text.split(" ")
+            third = len(rung.text) // 3
+            at = len(" ".join(words[: len(words) // 2])) if len(words) > 3 else third
+            rung.text = f"{rung.text[:at].rstrip()} {word} {rung.text[at:].lstrip()}"
+            rung.reworded += 1
 
     @rule(data=st.data(), ending=st.sampled_from(ENDINGS))
     def punctuate(self, data, ending: str) -> None:
-        rung = self.any_rung(data)
-        rung.text = rung.text.rstrip("?？。!") + ending
+        rung = data.draw(st.sampled_from(self.rungs()))
+        bare = rung.text.replace("*", "").rstrip("?？。!")
+        middle = len(bare) // 2
+        rung.text = f"{bare[:middle].rstrip()} **{bare[middle:].lstrip()}**" if ending == "**" else bare + ending
 
-    @precondition(lambda self: self.unused and self.name_changes == 0)
+    @precondition(lambda self: self.unused)
     @rule(data=st.data())
     def insert(self, data) -> None:
         rungs = self.topics[data.draw(st.sampled_from(sorted(self.topics)))]
-        rungs.insert(data.draw(st.integers(0, len(rungs))), Rung(self.unused.pop()))
-        self.edits += 1
+        rungs.insert(data.draw(st.integers(0, len(rungs))), self.next_rung())
 
-    @precondition(lambda self: self.name_changes == 0)
+    @rule(data=st.data())
+    def copy_to_another_topic(self, data) -> None:
+        """The same question under a second topic."""
+        rung = data.draw(st.sampled_from(self.rungs()))
+        title = data.draw(st.sampled_from(sorted(self.topics)))
+        if sum(other.sentence == rung.sentence for other in self.rungs()) == 1 and rung not in self.topics[title]:
+            twin = Rung(rung.sentence)
+            twin.text = rung.text
+            self.twins.add(rung.sentence)
+            self.topics[title].append(twin)
+
     @rule(data=st.data())
     def delete(self, data) -> None:
         title = data.draw(st.sampled_from(sorted(self.topics)))
         if len(self.topics[title]) > 1:
             rung = self.topics[title].pop(data.draw(st.integers(0, len(self.topics[title]) - 1)))
-            if rung.guid and not rung.reworded:
+            if rung.guid and rung.key == rung.built:
                 self.deleted.append(rung)
-            self.edits += 1
 
-    @precondition(lambda self: self.deleted and self.edits == 0 and self.name_changes == 0)
+    @precondition(lambda self: self.deleted)
     @rule(data=st.data())
     def restore(self, data) -> None:
         rung = self.deleted.pop()
-        # A text that comes back is found by its exact wording; reworded at once, it would be a new one.
-        rung.reworded = True
+        # A text that comes back is found by its exact wording; reworded before the next build, it is a new one.
+        rung.reworded = 2
         self.topics[data.draw(st.sampled_from(sorted(self.topics)))].append(rung)
-        self.edits += 1
 
-    @precondition(lambda self: self.name_changes == 0)
     @rule(data=st.data())
     def move(self, data) -> None:
-        source, target = (data.draw(st.sampled_from(sorted(self.topics))) for _ in range(2))
+        """To another topic, which may be a new one."""
+        source = data.draw(st.sampled_from(sorted(self.topics)))
+        target = data.draw(st.sampled_from(TITLES))
         if source != target and len(self.topics[source]) > 1:
-            self.topics[target].append(self.topics[source].pop())
-            self.edits += 1
+            self.topics.setdefault(target, []).append(self.topics[source].pop())
 
-    @precondition(lambda self: self.edits == 0 and self.name_changes == 0)
     @rule(data=st.data(), title=st.sampled_from(TITLES))
     def rename_topic(self, data, title: str) -> None:
+        """Or, where there is a topic of that title, put it into that."""
         old = data.draw(st.sampled_from(sorted(self.topics)))
-        if title not in self.topics:
+        if title in self.topics and title != old:
+            self.topics[title] += self.topics.pop(old)
+        else:
             self.topics = {title if key == old else key: rungs for key, rungs in self.topics.items()}
-            self.edits += 1
-
-    @precondition(lambda self: self.edits == 0)
-    @rule()
-    def rename_pack(self) -> None:
-        self.name_changes += 1
-        self.name = f"pack-{self.name_changes}-{self.clock % 1000}"
 
     @rule(data=st.data())
     def reorder(self, data) -> None:
-        order = data.draw(st.permutations(sorted(self.topics)))
-        self.topics = {title: self.topics[title] for title in order}
+        self.topics = {title: self.topics[title] for title in data.draw(st.permutations(sorted(self.topics)))}
+        title = data.draw(st.sampled_from(sorted(self.topics)))
+        self.topics[title] = data.draw(st.permutations(self.topics[title]))
+
+    @precondition(
+        lambda self: self.built and all(r.guid and r.key == r.built for r in self.rungs()) and not self.renamed
+    )
+    @rule()
+    def rename_pack(self) -> None:
+        """What else is edited until the next build is up to chance."""
+        self.renamed += 1
+        self.name = f"pack-{self.clock}"
+
+    @rule(file=st.sampled_from(FILES))
+    def rename_file(self, file: str) -> None:
+        self.file = file
 
     @rule()
     def change_style(self) -> None:
         file = self.templates / "style.css"
         file.write_text(f"{file.read_text(encoding='utf-8')}\n/* {self.clock} */\n", encoding="utf-8")
 
+    @rule(kinds=st.sampled_from(["[rung]", "[rung, sign, ladder]", "[ladder, rung]"]))
+    def change_kinds(self, kinds: str) -> None:
+        (self.deck.cards / "deck.yaml").write_text(f"kinds: {kinds}\n", encoding="utf-8")
+
     # What happens in Anki.
 
-    @rule(data=st.data())
-    def answer_a_card(self, data) -> None:
-        guid = data.draw(st.sampled_from(sorted(notes_by_guid(self.collection))))
-        review(self.collection, guid, GOOD)
+    @rule(data=st.data(), rating=st.sampled_from([AGAIN, GOOD, EASY]))
+    def answer_a_card(self, data, rating) -> None:
+        review(self.collection, data.draw(st.sampled_from(sorted(notes_by_guid(self.collection)))), rating)
 
     @rule(data=st.data(), tag=st.sampled_from(["marked", "leech", "my::own"]))
     def tag_a_note(self, data, tag: str) -> None:
@@ -172,70 +218,131 @@ class History(RuleBasedStateMachine):
         self.touch(data, edit, "Extra")
 
     def touch(self, data, change, what: str) -> None:
-        note = notes_by_guid(self.collection)[data.draw(st.sampled_from(sorted(notes_by_guid(self.collection))))]
-        change(note)
-        self.collection.update_note(note)
+        notes = notes_by_guid(self.collection)
+        touched = notes[data.draw(st.sampled_from(sorted(notes)))]
+        change(touched)
+        self.collection.update_note(touched)
         # Anki stamps with this machine's clock; the history has one of its own.
         self.clock += 5
-        self.collection.db.execute("update notes set mod = ? where id = ?", self.clock, note.id)
-        self.touched.setdefault(note.guid, set()).add(what)
+        self.collection.db.execute("update notes set mod = ? where id = ?", self.clock, touched.id)
+        self.touched.setdefault(touched.guid, set()).add(what)
+
+    @rule(data=st.data())
+    def suspend_and_move_a_card(self, data) -> None:
+        cards = self.collection.find_cards("")
+        card = data.draw(st.sampled_from(sorted(cards)))
+        self.collection.sched.suspend_cards([card])
+        self.collection.set_deck([card], self.collection.decks.id("My own deck"))
+
+    @rule()
+    def rename_the_deck(self) -> None:
+        for deck in self.collection.decks.all_names_and_ids():
+            if deck.name.startswith("Ladders::"):
+                self.collection.decks.rename(self.collection.decks.get(deck.id), f"Mine::{deck.id}")
 
     # And between the two.
 
-    @rule(passed=st.sampled_from([0, 1, 60, 86_400]), behind=st.sampled_from([0, 0, 0, 500, 10_000_000]))
+    passing = st.sampled_from([0, 0, 1, 60, 86_400, LONG])
+    being_behind = st.sampled_from([0, 0, 0, 500, 10**7, 10**10])
+
+    @rule(passed=passing, behind=being_behind)
+    def build(self, passed: int, behind: int) -> None:
+        """Build, and import it later or never; a second build has nothing to write."""
+        self.build_deck(passed, behind)
+        assert self.deck.build(self.clock + 1).written == ()
+
+    @rule(passed=passing, behind=being_behind)
     def build_and_import(self, passed: int, behind: int) -> None:
+        self.import_deck(passed, behind)
+
+    def build_deck(self, passed: int = 0, behind: int = 0) -> Outcome:
         self.clock += passed
-        self.import_deck(behind)
+        self.write()
+        doubled = [
+            rung
+            for rungs in self.topics.values()
+            for i, rung in enumerate(rungs)
+            if rung.key in {r.key for r in rungs[:i]}
+        ]
+        if doubled:
+            before = self.deck.on_disk()
+            assert self.deck.try_build(self.clock).failed
+            assert self.deck.on_disk() == before
+            for title in self.topics:
+                self.topics[title] = [rung for rung in self.topics[title] if rung not in doubled]
+            self.write()
+        outcome = self.deck.build(max(0, self.clock - behind))
+        self.check_ids(outcome)
+        self.check_times(outcome)
+        self.built, self.renamed = outcome, 0
+        return outcome
 
-    def import_deck(self, behind: int = 0) -> None:
+    def write(self) -> None:
         self.deck.cards.mkdir(exist_ok=True)
-        for file in self.deck.cards.glob("*.md"):
+        for file in self.deck.cards.rglob("*.md"):
             file.unlink()
-        self.deck.write(self.name, {title: [rung.text for rung in rungs] for title, rungs in self.topics.items()})
-        outcome = self.deck.build(self.clock - behind)
-        built = {note.guid: note for note in outcome.notes}
-        assert len(built) == len(outcome.notes)
-        by_text = {n.note.origin.wording: n.guid for n in outcome.notes if n.note.origin.kind.value == "rung"}
-        for rung in (rung for rungs in self.topics.values() for rung in rungs):
-            assert rung.guid in ("", by_text[rung.text]), f"{rung.text!r} has another id"
-            rung.guid, rung.reworded = by_text[rung.text], False
-        before = {guid: (note.mod, self.learnt(note)) for guid, note in notes_by_guid(self.collection).items()}
-        reviews = self.collection.db.scalar("select count() from revlog")
+        topics = {title: [rung.text for rung in rungs] for title, rungs in self.topics.items()}
+        self.deck.write(self.name, topics, file=self.file)
+
+    def check_ids(self, outcome: Outcome) -> None:
+        assert len({n.guid for n in outcome.notes}) == len(outcome.notes)
+        places = defaultdict(list)
+        for n in outcome.notes:
+            if n.note.origin.kind is Kind.RUNG and RETIRED_TAG not in n.note.tags:
+                places[n.note.origin.topic, wording_key(n.note.origin.wording)].append(n.guid)
+        edits = sum(rung.key != rung.built for rung in self.rungs())
+        held, holding = defaultdict(set), defaultdict(set)
+        for title, rungs in self.topics.items():
+            for rung in rungs:
+                guid = places[title, rung.key].pop(0)
+                note(f"{rung.text} [{rung.guid or 'new'}] is {guid}")
+                assert self.owners.setdefault(guid, rung.sentence) == rung.sentence, "an id went to another question"
+                held[rung.sentence] |= {rung.guid} - {""}
+                holding[rung.sentence].add(guid)
+                rung.guid, rung.built, rung.reworded = guid, rung.key, 0
+        if self.renamed and edits * 3 > len(self.rungs()):
+            return  # a pack that was renamed and largely rewritten may be a new one
+        for sentence, guids in held.items():
+            if sentence in self.twins:
+                # Which of two that are alike was moved, and which was deleted, the text does not tell.
+                assert len(guids & holding[sentence]) >= min(len(guids), len(holding[sentence])) - 1
+            else:
+                assert guids <= holding[sentence], f"{sentence!r} has another id"
+
+    def check_times(self, outcome: Outcome) -> None:
+        for n in outcome.notes:
+            content = tuple(n.note.fields.get(name, "") for name in FIELDS), n.note.tags
+            before = self.modified.get(n.guid, -1)
+            if self.content.get(n.guid) == content:
+                assert n.modified == before, "the time moved without a change"
+            else:
+                assert n.modified > before, "a change did not move the time forward"
+            self.content[n.guid], self.modified[n.guid] = content, n.modified
+
+    def import_deck(self, passed: int = 0, behind: int = 0) -> None:
+        outcome = self.build_deck(passed, behind)
+        before = {guid: (n.mod, self.learnt(n)) for guid, n in notes_by_guid(self.collection).items()}
+        reviews = self.collection.db.all("select * from revlog order by id")
         import_package(self.collection, self.deck.package)
-        self.check(built, before, reviews)
-        self.edits = self.name_changes = 0
-
-    def learnt(self, note) -> list[tuple]:
-        return [(card.id, card.reps, card.ivl, card.due, card.type, card.queue) for card in note.cards()]
-
-    def check(self, built: dict, before: dict, reviews: int) -> None:
         after = notes_by_guid(self.collection)
+        built = {n.guid: n for n in outcome.notes}
         assert after.keys() == before.keys() | built.keys(), "a note was lost, or came twice"
-        assert self.collection.db.scalar("select count() from revlog") == reviews
+        assert self.collection.db.all("select * from revlog order by id") == reviews
         for guid, (mod, learnt) in before.items():
             assert self.learnt(after[guid]) == learnt, "intervals changed"
-            if guid in built and guid in self.touched and built[guid].modified > mod:
+            if guid in built and built[guid].modified > mod:
                 # New content replaces what the user did to this note; Anki knows no other way.
-                assert self.content(built[guid]) != self.seen.get(guid), "a note without new content was overwritten"
-                del self.touched[guid]
-        for guid, identified in built.items():
-            note = after[guid]
-            if guid not in self.touched:
-                fields = [identified.note.fields.get(name, "") for name in FIELDS]
-                assert note.values() == fields, "the newest text did not arrive"
-                assert sorted(note.tags) == sorted(identified.note.tags)
-            self.seen[guid] = self.content(identified)
+                self.touched.pop(guid, None)
+        for guid in built.keys() - self.touched.keys():
+            fields, tags = self.content[guid]
+            assert tuple(after[guid].values()) == fields, "the newest text did not arrive"
+            assert sorted(after[guid].tags) == sorted(tags)
         for guid, touches in self.touched.items():
             for what in touches:
                 assert after[guid]["Extra"] == "my own words" if what == "Extra" else after[guid].has_tag(what)
 
-    def content(self, identified) -> tuple:
-        return tuple(identified.note.fields.get(name, "") for name in FIELDS), identified.note.tags
-
-    @invariant()
-    def nothing_needs_repair(self) -> None:
-        ids = self.collection.db.list("select id from cards where nid not in (select id from notes)")
-        assert ids == []
+    def learnt(self, note) -> list[tuple]:
+        return [(c.id, c.did, c.reps, c.lapses, c.ivl, c.due, c.type, c.queue, c.flags) for c in note.cards()]
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))
@@ -248,23 +355,10 @@ def test_random_histories_lose_nothing(shard: int) -> None:
         Shard,
         settings=settings(
             max_examples=max(1, SEQUENCES // SHARDS),
-            stateful_step_count=14,
+            stateful_step_count=16,
             deadline=None,
             # A history that fails is short enough to read, and shrinking it would take minutes.
             phases=(Phase.explicit, Phase.reuse, Phase.generate),
             suppress_health_check=list(HealthCheck),
         ),
     )
-
-
-def test_the_collection_of_a_long_history_is_in_order() -> None:
-    history = History()
-    try:
-        rung = history.topics["Caching"][0]
-        wording = rung.text
-        for number in range(6):
-            rung.text = f"{wording} {number}"
-            history.build_and_import(60, 0)
-        assert check_database(history.collection)[1]
-    finally:
-        history.teardown()

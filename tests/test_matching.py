@@ -338,6 +338,21 @@ def test_a_text_that_comes_back_is_the_old_note() -> None:
     assert found([origin(f"**{SAME}**", "Elsewhere")], old) == {f"**{SAME}**": "pack/rung/Cache/0"}
 
 
+def test_of_several_that_were_retired_the_one_of_the_topic_comes_back() -> None:
+    old = [replace(e, retired=5) for e in ledger([origin(SAME, "Cache"), origin(SAME, "Queue")])]
+    assert found([origin(SAME, "Queue")], old) == {SAME: "pack/rung/Queue/0"}
+    assert found([origin(SAME, "Elsewhere")], old) == {SAME: "pack/rung/Cache/0"}
+    assert len(match([origin(SAME, "A"), origin(SAME, "B"), origin(SAME, "C")], old, frozenset()).entries) == 2
+
+
+def test_a_text_that_was_cut_from_one_pack_is_found_when_it_is_put_into_another() -> None:
+    """With a build in between."""
+    old = [replace(e, retired=5) for e in ledger([origin(SAME, "Cache")])]
+    there = [origin("What is CORS?", pack="pack"), origin(SAME, pack="web")]
+    assert found(there, old)[SAME] == "pack/rung/Cache/0"
+    assert found([origin(SAME, pack="web")], old)[SAME] == "", "its pack is not in the run"
+
+
 def test_a_retired_note_is_found_by_its_exact_wording_only() -> None:
     old = [replace(e, retired=5) for e in ledger([origin("What is a covering index?")])]
     assert found([origin("What is a covering index good for?")], old) == {"What is a covering index good for?": ""}

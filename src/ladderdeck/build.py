@@ -119,7 +119,7 @@ def _build(request: Request) -> Outcome:
 
 def notes_of(inputs: Inputs) -> tuple[Note, ...]:
     """The notes that are made of what was read."""
-    return compose(inputs.library.packs, inputs.settings, inputs.answer_html)
+    return compose(inputs.library.packs, inputs.settings, inputs.answer_html, inputs.drills)
 
 
 def identify_notes(

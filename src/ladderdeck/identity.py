@@ -21,6 +21,10 @@ KEPT_RETIRED = 60 * 24 * 3600
 unchanged pack gives the same package on any day."""
 
 
+_Pack = tuple[str, str]
+"""A pack's name and language."""
+
+
 class Change(Enum):
     """What happened to a note since the last build."""
 
@@ -58,8 +62,8 @@ class Scope:
     ledger's notes of packs that exist elsewhere stay untouched. ``types`` are the fingerprints of the note types'
     templates and style, ``retire`` makes the note that an entry becomes when its text has left the pack."""
 
-    built: frozenset[tuple[str, str]]
-    present: frozenset[tuple[str, str]]
+    built: frozenset[_Pack]
+    present: frozenset[_Pack]
     types: Mapping[Kind, str]
     retire: Callable[[Entry], Note]
 
@@ -80,7 +84,8 @@ def identify(notes: Sequence[Note], ledger: Ledger, now: int, scope: Scope) -> I
         entry, stored = _entry(note, guid, before, now)
         changes.append(Changed(_change(entry, before), entry, before))
         identified.append(IdentifiedNote(stored, guid, entry.modified))
-    retired = _retire(ledger, {c.entry.guid for c in changes}, scope.built | gone, now, scope)
+    left = _left(ledger, {c.entry.guid for c in changes}, scope.built | gone, matches.renamed)
+    retired = [_retire(before, now, scope) for before in left]
     changes.extend(changed for changed, _ in retired)
     types = {kind: _type(ledger.types.get(kind), print_now, now) for kind, print_now in scope.types.items()}
     entries = {**ledger.notes, **{c.entry.guid: c.entry for c in changes}}
@@ -90,19 +95,22 @@ def identify(notes: Sequence[Note], ledger: Ledger, now: int, scope: Scope) -> I
     return Identified(tuple(identified), new, tuple(changes), matches.doubts)
 
 
-def _retire(
-    ledger: Ledger, found: set[str], packs: frozenset[tuple[str, str]], now: int, scope: Scope
-) -> list[tuple[Changed, IdentifiedNote]]:
-    """The entries of ``packs`` that no note is: those retired before stay as they are, the others retire now."""
-    result = []
-    for before in sorted(ledger.notes.values(), key=lambda e: e.guid):
-        if before.guid in found or (before.pack, before.language) not in packs:
-            continue
-        since = before.retired or max(now, before.modified + 1)
-        entry, stored = _entry(scope.retire(before), before.guid, before, now, retired=since)
-        change = Change.UNCHANGED if before.retired else Change.RETIRED
-        result.append((Changed(change, entry, before), IdentifiedNote(stored, before.guid, entry.modified)))
-    return result
+def _left(ledger: Ledger, found: set[str], packs: frozenset[_Pack], renamed: Mapping[_Pack, _Pack]) -> list[Entry]:
+    """The entries of ``packs`` that no note is, in packs as they are called now: a renamed one takes them along too."""
+    left = []
+    for entry in sorted(ledger.notes.values(), key=lambda e: e.guid):
+        pack = (entry.pack, entry.language)
+        if entry.guid not in found and pack in packs:
+            left.append(replace(entry, pack=renamed.get(pack, pack)[0]))
+    return left
+
+
+def _retire(before: Entry, now: int, scope: Scope) -> tuple[Changed, IdentifiedNote]:
+    """What becomes of an entry that no note is: one that retired before stays retired, any other retires now."""
+    since = before.retired or max(now, before.modified + 1)
+    entry, stored = _entry(scope.retire(before), before.guid, before, now, retired=since)
+    change = Change.UNCHANGED if before.retired else Change.RETIRED
+    return Changed(change, entry, before), IdentifiedNote(stored, before.guid, entry.modified)
 
 
 def guids(notes: Sequence[Note]) -> tuple[str, ...]:

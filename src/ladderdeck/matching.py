@@ -54,10 +54,11 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Matches:
-    """For the index of a note the entry that it is; the notes that are not in it are new."""
+    """For the index of a note the entry that it is (the notes that are not in it are new), and the new names of packs."""
 
     entries: dict[int, Entry]
     doubts: tuple[Doubt, ...]
+    renamed: dict[_Pack, _Pack]
 
 
 def match(origins: Sequence[Origin], entries: Iterable[Entry], gone: frozenset[_Pack]) -> Matches:
@@ -67,14 +68,16 @@ def match(origins: Sequence[Origin], entries: Iterable[Entry], gone: frozenset[_
     longer exist: only those can have been renamed. A retired entry is found by its exact wording only.
     """
     known = sorted(entries, key=lambda e: e.guid)
-    matcher = _Matcher(origins, known, _renamed_packs(origins, known, gone))
+    renamed = _renamed_packs(origins, known, gone)
+    matcher = _Matcher(origins, known, renamed)
     matcher.exact()
-    matcher.similar([kind for kind in Kind if kind is not Kind.LADDER])
+    # A drill is its id: another id is another drill, however alike they are.
+    matcher.similar([kind for kind in Kind if kind not in (Kind.LADDER, Kind.DRILL)])
     matcher.ladders()
     matcher.similar([Kind.LADDER])
     matcher.across_packs(gone)
     doubts = sorted(matcher.doubts, key=lambda doubt: doubt.note)
-    return Matches(matcher.found, tuple(doubts))
+    return Matches(matcher.found, tuple(doubts), renamed)
 
 
 def _renamed_packs(origins: Sequence[Origin], entries: Sequence[Entry], gone: frozenset[_Pack]) -> dict[_Pack, _Pack]:
@@ -235,16 +238,18 @@ class _Matcher:
                     self.take(note, entry)
 
     def across_packs(self, gone: frozenset[_Pack]) -> None:
-        """Match what moved from one pack into another: the same kind and wording, once on either side."""
+        """Match what moved from one pack into another, at once or with a build in between: the same kind and wording, once
+        on either side."""
         packs = {(origin.pack, origin.language) for origin in self.origins} | gone
-        free: dict[tuple[str, Kind, str], list[Entry]] = defaultdict(list)
-        for entry in self.entries:
-            if entry.guid not in self.used and not entry.retired and self.packs[entry.guid] in packs:
-                free[entry.language, entry.kind, wording_key(entry.text)].append(entry)
-        wanted: dict[tuple[str, Kind, str], list[int]] = defaultdict(list)
-        for index in self.order:
-            if index not in self.found:
-                wanted[self.origins[index].language, self.origins[index].kind, self.keys[index]].append(index)
-        for key, notes in wanted.items():
-            if len(notes) == 1 and len(free.get(key, ())) == 1:
-                self.take(notes[0], free[key][0])
+        for retired in (False, True):
+            free: dict[tuple[str, Kind, str], list[Entry]] = defaultdict(list)
+            for entry in self.entries:
+                if entry.guid not in self.used and bool(entry.retired) is retired and self.packs[entry.guid] in packs:
+                    free[entry.language, entry.kind, wording_key(entry.text)].append(entry)
+            wanted: dict[tuple[str, Kind, str], list[int]] = defaultdict(list)
+            for index in self.order:
+                if index not in self.found:
+                    wanted[self.origins[index].language, self.origins[index].kind, self.keys[index]].append(index)
+            for key, notes in wanted.items():
+                if len(notes) == 1 and len(free.get(key, ())) == 1:
+                    self.take(notes[0], free[key][0])

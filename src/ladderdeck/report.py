@@ -17,6 +17,7 @@ _NAMES = {
     Kind.LADDER: ("ladder", "ladders"),
     Kind.RED_FLAG: ("red flag", "red flags"),
     Kind.PROBE: ("probe", "probes"),
+    Kind.DRILL: ("drill", "drills"),
 }
 
 

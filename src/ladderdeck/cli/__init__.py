@@ -19,6 +19,8 @@ _COMMANDS = {
     "answers": "show which items are answered, or write skeletons for the rest",
     "preview": "show all cards in one page, as a phone shows them",
     "templates": "write the cards' templates into a folder, for a look of your own",
+    "serve": "hand the package to a phone in the same network, with a QR code",
+    "push": "send the package into a running Anki, and look at what arrived",
     "inspect": "print the parsed packs as JSON",
 }
 
