@@ -35,7 +35,7 @@ ROOMS = {
     "previewing": {"preview", "preview_math"},
     "commands": {
         "cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect",
-        "cli.new", "cli.add", "cli.templates", "cli.package_file", "cli.serve", "cli.push",
+        "cli.new", "cli.add", "cli.templates", "cli.package_file", "cli.serve", "cli.push", "__main__",
     },
 }  # fmt: skip
 """Every module is in one room."""
@@ -127,7 +127,7 @@ def test_imports_go_one_way():
     inner = {
         name: {i.removeprefix("ladderdeck.") for i, _ in imports(name, file) if i.startswith("ladderdeck.")}
         for name, file in MODULES.items()
-        if name and not name.startswith("cli")
+        if name and room_of(name) != "commands"
     }
     done: set[str] = set()
     while len(done) < len(inner):

@@ -93,7 +93,7 @@ def _build(request: Request) -> Outcome:
     problems = (*problems, *about_ledger(file, inputs.ledger, request.clock, was_built=request.output.is_file()))
     if _has_error(problems):
         return Outcome(problems=problems)
-    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html, inputs.drills)
+    notes = notes_of(inputs)
     if not notes:
         position = Position(inputs.library.packs[0].path)
         empty = Problem("no-notes", Severity.ERROR, position, "the packs make no note", "check `kinds:` in deck.yaml")
@@ -115,6 +115,11 @@ def _build(request: Request) -> Outcome:
     content = Content(identified.notes, templates, types, inputs.pictures)
     writers[request.output] = lambda temporary: form.write(content, temporary)
     return _write(outcome, writers)
+
+
+def notes_of(inputs: Inputs) -> tuple[Note, ...]:
+    """The notes that are made of what was read."""
+    return compose(inputs.library.packs, inputs.settings, inputs.answer_html, inputs.drills)
 
 
 def identify_notes(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from ..build import notes_of
 from ..build_problems import overwrites
-from ..compose import compose
 from ..files import replace_together, unwritable
 from ..inputs import read_inputs
 from ..model import Severity
@@ -56,7 +56,7 @@ def command(
     look = load_templates(templates)
     taken = overwrites(output, [*inputs.files.values(), inputs.home.settings, inputs.home.ledger])
     problems = (*inputs.problems, *look.problems, *taken)
-    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html, inputs.drills)
+    notes = notes_of(inputs)
     if not notes or taken or any(p.severity is Severity.ERROR for p in look.problems):
         show_problems(problems, err=True)
         click.echo(f"{problem_count(problems)}; nothing was written", err=True)
