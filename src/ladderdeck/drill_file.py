@@ -46,7 +46,7 @@ def parse_drills(data: bytes, file: str) -> tuple[DrillFile | None, tuple[Proble
     if language.text and language.text not in {each.value for each in Language}:
         hint = "write `zh` or `en`, or leave it out"
         reader.report("wrong-language", language.position, f"`{language.text}` is no language of packs", hint)
-    found = DrillFile(file, pack, language.text, tuple(_drills(reader, entries.get("drills"))))
+    found = DrillFile(file, pack, language, tuple(_drills(reader, entries.get("drills"))))
     return found, (*reading_problems, *reader.problems)
 
 
