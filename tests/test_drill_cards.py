@@ -193,8 +193,7 @@ WALK = """days => {
 """Runs the card's script on one day after the other, as a device that shows the card every day does."""
 
 
-@pytest.mark.parametrize("zone", ["Europe/Berlin", "Pacific/Apia"])
-@pytest.mark.parametrize("guid", DATA)
+@pytest.mark.parametrize(("guid", "zone"), [*((guid, "Europe/Berlin") for guid in DATA), (TRANSFER, "Pacific/Apia")])
 def test_on_400_days_front_and_back_agree(pages, site, cards, guid: str, zone: str) -> None:
     page = pages(zone=zone)
     walks = []
@@ -227,13 +226,11 @@ def test_devices_agree_on_a_day(pages, site, cards) -> None:
         ("ankimobile", "America/Los_Angeles", "2026-12-04T03:00:00", {"locale": "ar-EG"}),
         ("ankiweb", "Pacific/Auckland", NOON, {"locale": "th-TH-u-ca-buddhist"}),
     ]
-    for guid in DATA:
-        seen = set()
-        for shell, zone, moment, options in devices:
-            page = pages(moment, zone, **options)
+    for shell, zone, moment, options in devices:
+        page = pages(moment, zone, **options)
+        for guid in DATA:
             show(page, site, cards[guid].back, cards[guid].css, shell)
-            seen.add(shown_variant(page, guid))
-        assert seen == {expected(guid, NOON)}
+            assert shown_variant(page, guid) == expected(guid, NOON), (shell, guid)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -268,11 +265,11 @@ def test_without_scripts_the_first_variant_is_complete(pages, site, cards) -> No
         page = pages(java_script_enabled=False)
         show(page, site, cards[guid].back, cards[guid].css)
         assert page.evaluate("document.querySelectorAll('input').length") == 0
-        slots = page.locator("[data-slot]").all()
-        for slot in slots:
-            assert slot.text_content() == data["texts"][0][int(slot.get_attribute("data-slot"))]
-        used = {int(slot.get_attribute("data-slot")) for slot in slots}
-        assert used == set(range(len(data["texts"][0])))
+        slots = page.evaluate(
+            "[...document.querySelectorAll('[data-slot]')].map(e => [Number(e.dataset.slot), e.textContent])"
+        )
+        assert all(data["texts"][0][slot] == text for slot, text in slots)
+        assert {slot for slot, _ in slots} == set(range(len(data["texts"][0])))
         assert page.locator(".result").is_visible()
         assert page.locator(".verdict").is_visible()
         for item in page.locator(".mistake").all():
@@ -312,7 +309,7 @@ def test_a_mistake_that_gives_the_right_number_is_hidden(page, site, tmp_path) -
     card = rendered([IdentifiedNote(note, "x", MODIFIED)], tmp_path)["x"]
     data = json.loads(note.fields["Data"])
     seen = set()
-    for day in range(1, 26):
+    for day in range(1, 9):
         set_time(page, f"2026-12-{day:02}T12:00:00")
         show(page, site, card.back, card.css)
         (variant,) = [
