@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from anki_collection import import_package, new_collection, notes_by_guid
+from axe_playwright_python import sync_playwright as axe_package
 from browser import open_browser
 from card_shells import HOST, SHELLS, Card, Site, rendered
 from drill_samples import SMALL, documented, drill_notes, seed_drills
@@ -19,6 +20,7 @@ from package_samples import templates, write
 from ladderdeck.model import Kind
 from ladderdeck.note import IdentifiedNote
 
+AXE = (Path(axe_package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 MODIFIED = 1_700_000_000
 NOON = "2026-12-03T12:00:00"
 CHINESE, ENGLISH, TRANSFER = "drill-zh", "drill-en", "drill-small"
@@ -293,6 +295,22 @@ def test_anki_keeps_the_data_as_they_are(tmp_path: Path, browser, site) -> None:
 
 
 # Today's card
+
+
+@pytest.mark.parametrize("night", [False, True])
+def test_axe_finds_nothing_serious_on_either_side(page, site, cards, night: bool) -> None:
+    for guid in (CHINESE, ENGLISH):
+        for side in (cards[guid].front, cards[guid].back):
+            site.html = SHELLS["ankidroid-new"](side, cards[guid].css, night)
+            page.goto(HOST + "/card")
+            if side is cards[guid].front:
+                page.locator(".own input").fill("12")
+            page.evaluate("document.querySelectorAll('details').forEach(box => { box.open = true })")
+            page.evaluate(AXE)
+            violations = page.evaluate("axe.run(document).then(result => result.violations)")
+            serious = [v for v in violations if v["impact"] in ("serious", "critical")]
+            assert [(v["id"], [node["html"] for node in v["nodes"]]) for v in serious] == []
+            assert page.evaluate("document.scrollingElement.scrollWidth") == 320
 
 
 def test_what_differs_is_filled_everywhere(page, site, cards) -> None:

@@ -221,6 +221,19 @@ def test_values_may_be_written_in_many_ways(old: str, new: str, seen: str) -> No
     assert seen in {text for variant in texts_of(drill) for text in variant.texts.values()}
 
 
+def test_names_may_be_in_any_script_and_form() -> None:
+    """Chinese, and letters with accents that were typed in two pieces in one place and as one in another."""
+    for one, other in (("vité", "vité"), ("带宽", "带宽"), ("ᄒ", "ᄒ")):
+        text = (
+            SMALL.replace("      speed:", f"      {one}:")
+            .replace("{speed}", f"{{{other}}}")
+            .replace("/ speed", f"/ {one}")
+        )
+        (drill,), problems = made(text)
+        assert problems == []
+        assert re.search(r'data-slot="1">\d GB/s</b>\?', drill.fields["Question"])
+
+
 def test_shares_are_shown_in_per_cent() -> None:
     text = SMALL.replace("{values: [1, 2, 4, 5, 8], unit: GB/s}", "{values: [10, 20, 40, 50, 80], unit: '%'}")
     text = text.replace("time = size / speed -> s", "time = speed^2 * size / (100 GB) -> percent")

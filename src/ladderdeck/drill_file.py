@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -34,7 +35,8 @@ def parse_drills(data: bytes, file: str) -> tuple[DrillFile | None, tuple[Proble
     if text is None:
         return None, reading_problems
     reader = YamlReader(file, 1, "the drill file")
-    root = reader.root(text)
+    # Names are compared with rendered text, which is NFC.
+    root = reader.root(unicodedata.normalize("NFC", text))
     entries = reader.keys(root, reader.what) if root is not None else {}
     _unknown(reader, entries, _FILE_KEYS, "a drill file")
     pack = _text(reader, entries, "pack")
@@ -192,16 +194,17 @@ class _Reader:
             message = f"the range of `{name}` is not complete"
             self.report("wrong-range", place, message, "write `from`, `to`, and either `step` or `times`")
             return ()
-        numbers = {key: self.number(entries, key) for key in ("from", "to", "step", "times") if key in entries}
-        if any(number is None for number in numbers.values()):
+        adds = "step" in entries
+        read = [self.number(entries, key) for key in ("from", "to", "step" if adds else "times")]
+        numbers = [number for number in read if number is not None]
+        if len(numbers) < len(read):
             return ()
-        first, last = numbers["from"] or Decimal(0), numbers["to"] or Decimal(0)
-        by = numbers.get("step") or numbers.get("times") or Decimal(0)
-        grows = by > 0 if "step" in numbers else by > 1 and first > 0
+        value, last, by = numbers
+        grows = by > 0 if adds else by > 1 and value > 0
         found: list[Text] = []
-        while grows and first <= last and len(found) <= MOST_VALUES:
-            found.append(Text(format(first.normalize(), "f"), entries["from"][0]))
-            first = first + by if "step" in numbers else first * by
+        while grows and value <= last and len(found) <= MOST_VALUES:
+            found.append(Text(format(value.normalize(), "f"), entries["from"][0]))
+            value = value + by if adds else value * by
         if not found or len(found) > MOST_VALUES:
             message = f"the range of `{name}` holds no value" if not found else f"the range of `{name}` is too long"
             hint = f"it must rise, from `from` up to `to`, in at most {MOST_VALUES} steps"
