@@ -38,7 +38,7 @@ def parse_drills(data: bytes, file: str) -> tuple[DrillFile | None, tuple[Proble
     # Names are compared with rendered text, which is NFC.
     root = reader.root(unicodedata.normalize("NFC", text))
     entries = reader.keys(root, reader.what) if root is not None else {}
-    _unknown(reader, entries, _FILE_KEYS, "a drill file")
+    reader.check_keys(entries, _FILE_KEYS, "a drill file")
     pack = _text(reader, entries, "pack")
     if not pack.text:
         if not reader.problems:
@@ -77,13 +77,6 @@ def _drills(reader: YamlReader, entry: tuple[Position, yaml.Node] | None) -> lis
     return drills
 
 
-def _unknown(reader: YamlReader, entries: _Entries, known: tuple[str, ...], what: str) -> None:
-    for key, (position, _) in entries.items():
-        if key not in known:
-            hint = "known are " + ", ".join(f"`{k}:`" for k in known)
-            reader.report("unknown-key", position, f"`{key}` means nothing in {what}", hint)
-
-
 def _text(reader: YamlReader, entries: _Entries, key: str) -> Text:
     """The one-line text under a key; '' and the top of the file where it is not there."""
     if key not in entries:
@@ -102,7 +95,7 @@ class _Reader:
         self.entries = reader.keys(node, "the drill")
 
     def drill(self) -> Drill:
-        _unknown(self.reader, self.entries, (*_MUST, *_MAY), "a drill")
+        self.reader.check_keys(self.entries, (*_MUST, *_MAY), "a drill")
         for key in _MUST:
             if key not in self.entries:
                 message, hint = f"the drill has no `{key}`", f"add `{key}:`; docs/drills.md shows a whole drill"
@@ -165,7 +158,7 @@ class _Reader:
         if not (isinstance(node, yaml.ScalarNode) and not node.value):
             hint = f"write `{name}: {{values: [1, 2, 4], unit: GB}}`"
             entries = self.reader.mapping(node, "given", hint)
-        _unknown(self.reader, entries, _GIVEN_KEYS, "a quantity")
+        self.reader.check_keys(entries, _GIVEN_KEYS, "a quantity")
         label, unit = _text(self.reader, entries, "label"), _text(self.reader, entries, "unit")
         values = self.values(entries, name)
         return Given(Text(name, position), label.text or name.replace("_", " "), unit, values)
@@ -286,7 +279,7 @@ class _Reader:
         found = []
         for item in node.value:
             entries = self.reader.mapping(item, "mistakes", hint)
-            _unknown(self.reader, entries, _MISTAKE_KEYS, "a mistake")
+            self.reader.check_keys(entries, _MISTAKE_KEYS, "a mistake")
             text = self.reader.markdown(entries["text"][1], "text") if "text" in entries else Text("", self.place)
             gives = _text(self.reader, entries, "gives")
             if not (text.text and gives.text) and not self.reader.complained_about(item):
