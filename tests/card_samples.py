@@ -4,8 +4,8 @@ from pathlib import Path
 
 from package_samples import make
 
-from ladderdeck.build import read_inputs
 from ladderdeck.compose import compose
+from ladderdeck.inputs import read_inputs
 from ladderdeck.model import Kind, Position, Text
 from ladderdeck.note import IdentifiedNote
 from ladderdeck.rich import render_rich, work_of

@@ -360,7 +360,7 @@ def test_a_text_that_cannot_be_packaged_is_a_problem_and_no_crash(deck: Deck, mo
     def refuse(*_) -> None:
         raise ValueError("A note has nothing in its field 'Question'")
 
-    monkeypatch.setattr("ladderdeck.build.write_package", refuse)
+    monkeypatch.setattr("ladderdeck.formats.apkg.write_package", refuse)
     before = deck.on_disk()
     outcome = deck.try_build()
     assert "cannot-package" in {p.code for p in outcome.problems}

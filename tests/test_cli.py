@@ -189,5 +189,5 @@ def test_a_build_overwrites_nothing_but_packages(folder):
     for output in ("diary.txt", os.devnull):
         run = ladderdeck("-o", output, cwd=folder)
         assert run.code == 1
-        assert "not-a-package" in run.err
+        assert "not-ours" in run.err
     assert diary.read_text(encoding="utf-8") == "my own words"

@@ -53,8 +53,14 @@ def test_a_missing_file(folder: Path, name: str) -> None:
     assert problem.position.file == str(folder / name)
 
 
-def test_no_folder_at_all_names_every_file(tmp_path: Path) -> None:
-    problems = load_templates(tmp_path / "nowhere").problems
+def test_no_folder_at_all(tmp_path: Path) -> None:
+    problem = only_problem(tmp_path / "nowhere")
+    assert (problem.code, problem.position.file) == ("template-folder", str(tmp_path / "nowhere"))
+    assert "templates --export" in problem.hint
+
+
+def test_an_empty_folder_names_every_file(tmp_path: Path) -> None:
+    problems = load_templates(tmp_path).problems
     assert len(problems) == 2 * len(Kind) + 1
     assert {problem.code for problem in problems} == {"template-missing"}
     assert list(problems) == sorted(problems, key=lambda problem: problem.position)

@@ -8,24 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .answer_html import AnswerHtml, render_answers
-from .answering import Answers, ItemKey, match_answers
-from .answers import parse_answers
-from .beside import Pictures, answer_documents
-from .build_problems import about_ledger, busy, doubtful, locked, no_package, overwrites
+from .build_problems import about_ledger, busy, doubtful, locked, not_ours, overwrites
 from .compose import compose, retired_note
-from .discover import Document, discover
+from .discover import discover
 from .files import only_one, replace_together, unwritable
-from .home import Home, find_home, other_ledgers
+from .formats import DEFAULT_FORMAT, load_format
+from .formats.contract import Content
+from .home import find_home
 from .identity import Changed, Scope, identify
-from .ledger import Ledger, read_ledger, write_ledger
-from .library import Library, read_library
+from .inputs import Inputs, read_inputs
+from .ledger import Ledger, write_ledger
+from .library import read_library
 from .model import Language, Position, Problem, Severity
 from .note import IdentifiedNote
-from .package import write_package
 from .paths import shown
-from .quality import judge
-from .settings import Settings, read_settings
 from .templates import load_templates, type_fingerprints
 
 
@@ -33,9 +29,10 @@ from .templates import load_templates, type_fingerprints
 class Request:
     """What a build is asked for.
 
-    ``paths`` are packs and folders, ``output`` the package to write. ``now`` is the time (Unix seconds) with which
-    changes are stamped, ``clock`` what the machine's clock says. ``locked`` forbids a change of the ledger, ``dry_run``
-    writes nothing. ``ledger`` names the ledger's file, if it is not where it is looked for.
+    ``paths`` are packs and folders, ``output`` is the file to write, in the format named ``format_name``. ``now`` is the
+    time (Unix seconds) with which changes are stamped, ``clock`` what the machine's clock says. ``locked`` forbids a
+    change of the ledger, ``dry_run`` writes nothing. ``ledger`` names the ledger's file, if it is not where it is looked
+    for.
     """
 
     paths: Sequence[Path]
@@ -43,6 +40,7 @@ class Request:
     templates: Path
     now: int
     clock: int
+    format_name: str = DEFAULT_FORMAT
     language: Language | None = None
     ledger: Path | None = None
     locked: bool = False
@@ -63,68 +61,12 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        """Whether an error kept the package from being written."""
+        """Whether an error kept the output from being written."""
         return _has_error(self.problems)
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """Everything that a build reads: the deck's home with its settings and ledger, packs and answers, all problems.
-
-    ``ledger`` is None where there is none yet, ``ledger_data`` its file's content. ``files`` are the packs and answer files
-    by their paths as they are shown.
-    """
-
-    home: Home
-    settings: Settings
-    ledger: Ledger | None
-    files: Mapping[str, Path]
-    library: Library
-    answers: Answers
-    answer_html: Mapping[ItemKey, AnswerHtml]
-    pictures: Mapping[str, bytes]
-    problems: tuple[Problem, ...]
-    ledger_data: bytes = b""
-
-
-def read_inputs(paths: Sequence[Path], language: Language | None, ledger: Path | None = None) -> Inputs:
-    """The packs at ``paths``, and what belongs to their deck."""
-    home = find_home(paths, ledger)
-    found_packs = discover(paths)
-    library = read_library(found_packs, language)
-    problems = [*library.problems, *other_ledgers(home, paths)]
-    documents = answer_documents(found_packs.documents, problems)
-    pictures = Pictures(home.folder, documents)
-    answers = _read_answers(documents, library, problems)
-    answer_html, answer_problems = render_answers(answers, pictures.find)
-    problems.extend((*answer_problems, *pictures.problems, *judge(library.packs, answers)))
-    settings, known = Settings(), None
-    if (data := _read(home.settings, problems)) is not None:
-        settings, found = read_settings(data, shown(home.settings))
-        problems.extend(found)
-    if (data := _read(home.ledger, problems)) is not None:
-        known, found = _parse_ledger(data, shown(home.ledger))
-        problems.extend(found)
-    files = {document.path: document.file for document in (*found_packs.documents, *documents)}
-    return Inputs(
-        home, settings, known, files, library, answers, answer_html, pictures.files, tuple(problems), data or b""
-    )
-
-
-def _read_answers(documents: Sequence[Document], library: Library, problems: list[Problem]) -> Answers:
-    files = []
-    for document in documents:
-        file, found = parse_answers(document.data, document.path)
-        problems.extend(found)
-        if file is not None:
-            files.append(file)
-    answers = match_answers(library.packs, files)
-    problems.extend(answers.problems)
-    return answers
-
-
 def build(request: Request) -> Outcome:
-    """Read the packs, and write package and ledger, unless there is an error in anything that was read."""
+    """Read the packs, and write output and ledger, unless there is an error in anything that was read."""
     home = find_home(request.paths, request.ledger)
     if request.dry_run:
         return _build(request)
@@ -140,13 +82,13 @@ def build(request: Request) -> Outcome:
 
 def _build(request: Request) -> Outcome:
     inputs = read_inputs(request.paths, request.language, request.ledger)
-    templates = load_templates(request.templates)
+    templates, form = load_templates(request.templates), load_format(request.format_name)
     ledger = inputs.ledger or Ledger()
     file, read = inputs.home.ledger, [*inputs.files.values(), inputs.home.settings]
     problems = (
         *inputs.problems,
         *templates.problems,
-        *(overwrites(request.output, [*read, file]) or no_package(request.output)),
+        *(overwrites(request.output, [*read, file]) or not_ours(request.output, form.is_ours)),
     )
     problems = (*problems, *about_ledger(file, inputs.ledger, request.clock, was_built=request.output.is_file()))
     if _has_error(problems):
@@ -172,9 +114,8 @@ def _build(request: Request) -> Outcome:
     writers: dict[Path, Callable[[Path], None]] = {}
     if text != inputs.ledger_data:
         writers[file] = lambda temporary: _write_bytes(temporary, text)
-    writers[request.output] = lambda temporary: write_package(
-        identified.notes, templates, types, temporary, inputs.pictures
-    )
+    content = Content(identified.notes, templates, types, inputs.pictures)
+    writers[request.output] = lambda temporary: form.write(content, temporary)
     return _write(outcome, writers)
 
 
@@ -202,28 +143,6 @@ def _write(outcome: Outcome, writers: Mapping[Path, Callable[[Path], None]]) -> 
 
 def _write_bytes(file: Path, data: bytes) -> None:
     file.write_bytes(data)
-
-
-def _parse_ledger(data: bytes, file: str) -> tuple[Ledger, tuple[Problem, ...]]:
-    try:
-        return read_ledger(data.decode("utf-8"), file)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        message, hint = "the ledger is damaged: it is not UTF-8", "restore the file from git or a backup"
-        return Ledger(), (Problem("ledger-damaged", Severity.ERROR, Position(file, line), message, hint),)
-
-
-def _read(file: Path, problems: list[Problem]) -> bytes | None:
-    """The content of a file that need not exist; None where it does not, or where it cannot be read."""
-    try:
-        return file.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        message = f"this cannot be read: {error.strerror}"
-        position = Position(shown(file))
-        problems.append(Problem("cannot-read", Severity.ERROR, position, message, "check its permissions"))
-        return None
 
 
 def _present(inputs: Inputs, request: Request, ledger: Ledger) -> frozenset[tuple[str, str]]:

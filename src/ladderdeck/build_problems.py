@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from .ledger import Ledger, newest
@@ -30,23 +30,32 @@ def about_ledger(file: Path, ledger: Ledger | None, clock: int, *, was_built: bo
 
 
 def overwrites(output: Path, read: Iterable[Path]) -> tuple[Problem, ...]:
-    """An error where the package would overwrite what it is made of."""
+    """An error where the output would overwrite what it is made of."""
     if all(file.resolve() != output.resolve() for file in read):
         return ()
-    message, hint = "the package would overwrite what it is made of", "name another file with -o, such as my.apkg"
+    message, hint = "the output would overwrite what it is made of", "name another file with -o, such as dist/my.apkg"
     return (Problem("own-output", Severity.ERROR, Position(shown(output)), message, hint),)
 
 
-def no_package(output: Path) -> tuple[Problem, ...]:
-    """An error where something else than a package is in the output's place, which a build must not replace."""
+def not_ours(output: Path, is_ours: Callable[[bytes], bool]) -> tuple[Problem, ...]:
+    """An error where in the output's place is what a build must not replace: no file, or one of somebody else's.
+
+    ``is_ours`` says whether a file that begins with certain bytes was written by a build like this; an empty one is free.
+    """
     if not output.exists():
         return ()
-    if output.is_file():
-        with output.open("rb") as stream:
-            if stream.read(2) in (b"PK", b""):
+    position = Position(shown(output))
+    try:
+        if output.is_file():
+            with output.open("rb") as stream:
+                beginning = stream.read(512)
+            if not beginning or is_ours(beginning):
                 return ()
-    message, hint = "what is there is no package, and is not overwritten", "name another file with -o, such as my.apkg"
-    return (Problem("not-a-package", Severity.ERROR, Position(shown(output)), message, hint),)
+    except OSError as error:
+        message = f"what is there cannot be read: {error.strerror}"
+        return (Problem("cannot-read", Severity.ERROR, position, message, "check its permissions"),)
+    message = "what is there was not written by such a build, and is not overwritten"
+    return (Problem("not-ours", Severity.ERROR, position, message, "name another file with -o, or move that one away"),)
 
 
 def doubtful(doubt: Doubt, notes: Sequence[Note]) -> Problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from dataclasses import dataclass, field, replace
@@ -71,6 +72,26 @@ def read_head(lines: list[str], file: str) -> Head:
     )
 
 
+def is_pack_name(name: str) -> bool:
+    """Whether a pack may be called so."""
+    return bool(_NAME.match(unicodedata.normalize("NFC", name)))
+
+
+def blob_fits(data: bytes) -> bool | None:
+    """Whether a pack's content is the one that its envelope names; None without an envelope that names one.
+
+    A store calls a content by the first digits of its SHA-256, from the front matter's first line on, with one line feed
+    at its end. Line ends of another system and blank lines at the end make no difference.
+    """
+    lines = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").split(b"\n")
+    opening = next((i for i, line in enumerate(lines[:_ENVELOPE_LINES]) if line.rstrip() == _FENCE.encode()), 0)
+    _, blob, _ = _read_envelope([line.decode("utf-8", "replace") for line in lines[:opening]])
+    if not blob:
+        return None
+    content = b"\n".join(lines[opening:]).rstrip(b"\n") + b"\n"
+    return hashlib.sha256(content).hexdigest().startswith(blob.lower())
+
+
 def _end_of_front_matter(lines: list[str], first: int) -> tuple[int, bool]:
     """The index of the line that ends the front matter, and whether it is the line that should.
 
@@ -117,7 +138,7 @@ class _HeadReader(YamlReader):
         if node is None or (not name and isinstance(node, yaml.ScalarNode)):
             position = self.place(node) if node else start
             self.report("no-name", position, "the front matter has no name", "add `name: my-pack`")
-        elif name and not _NAME.match(name):
+        elif name and not is_pack_name(name):
             hint = "use letters, digits and -, as in `name: my-pack`"
             self.report("wrong-name", self.place(node), f"`{name}` cannot be a pack's name", hint)
             return ""

@@ -46,9 +46,7 @@ def write_package(
     a temporary folder cannot be written.
     """
     _check_templates(templates)
-    _check_guids(notes)
-    for note in notes:
-        _check_note(note)
+    check_notes(notes)
     kinds = {note.note.origin.kind for note in notes}
     for kind in sorted(kinds, key=lambda kind: kind.value):
         if kind not in type_modified:
@@ -66,6 +64,19 @@ def write_package(
         file=file,
         media=media or {},
     )
+
+
+def begins_as_package(beginning: bytes) -> bool:
+    """Whether a file that begins with these bytes is a package as :func:`write_package` writes it, or empty."""
+    # A zip archive whose first entry, named behind 30 bytes, is the database; Anki's own packages begin otherwise.
+    return not beginning or (beginning.startswith(b"PK\x03\x04") and beginning[30:].startswith(b"collection.anki2"))
+
+
+def check_notes(notes: Sequence[IdentifiedNote]) -> None:
+    """Refuse, with a ValueError, notes that Anki would drop, mix up, misread or make no card of."""
+    _check_guids(notes)
+    for note in notes:
+        _check_note(note)
 
 
 def _check_templates(templates: Templates) -> None:

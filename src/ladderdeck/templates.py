@@ -17,6 +17,7 @@ from types import MappingProxyType
 from .model import Kind, Position, Problem, Severity
 from .note import FIELDS
 from .note_types import NOTE_TYPES
+from .paths import shown
 
 _SPECIAL = frozenset({"Tags", "Type", "Deck", "Subdeck", "Card", "CardFlag", "CardID"})
 """What Anki offers on both sides besides a note's fields (Anki manual, 'Field Replacements': special fields)."""
@@ -64,6 +65,11 @@ def load_templates(folder: Path) -> Templates:
     Lines may end in CRLF and a file may begin with a byte order mark: neither is passed on, so that the same templates
     make the same package everywhere.
     """
+    if not folder.is_dir():
+        hint = "Name a folder with templates; `templates --export DIR` writes one to start from."
+        missing = Problem("template-folder", Severity.ERROR, Position(shown(folder)), "There is no such folder.", hint)
+        nothing = MappingProxyType(dict.fromkeys(Kind, CardTemplate("", "")))
+        return Templates(nothing, "", (missing,))
     problems: list[Problem] = []
     parts = _Parts(folder, problems)
     cards: dict[Kind, CardTemplate] = {}
@@ -136,7 +142,7 @@ def _read(file: Path, problems: list[Problem]) -> str | None:
         problems.append(_problem("template-encoding", file, line, 1, "is not UTF-8 text.", "Save the file as UTF-8."))
     except OSError as error:
         reason = f"cannot be read ({error.strerror or type(error).__name__})."
-        hint = "Put the file there, or take it from the program's own templates."
+        hint = "Put the file there; `templates --export DIR` writes what DIR does not have."
         problems.append(_problem("template-missing", file, 1, 1, reason, hint))
     else:
         return text.replace("\r\n", "\n").replace("\r", "\n")
@@ -200,4 +206,4 @@ def _is_known(name: str, *, is_front: bool) -> bool:
 def _problem(code: str, file: Path, line: int, column: int, message: str, hint: str) -> Problem:
     """An error in a template; ``message`` goes on after the file's name."""
     name = f"{file.parent.name}/{file.name}"
-    return Problem(code, Severity.ERROR, Position(str(file), line, column), f"The template {name} {message}", hint)
+    return Problem(code, Severity.ERROR, Position(shown(file), line, column), f"The template {name} {message}", hint)

@@ -1,11 +1,17 @@
-"""What scripts read: packs and problems as plain data for JSON, and problems as GitHub's workflow commands."""
+"""What scripts read: packs, outcomes and problems as plain data for JSON, and problems as GitHub's workflow commands."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from .model import Pack, Problem, Rung, Text, Topic
+from .build import Outcome, Request
+from .coverage import Row
+from .identity import Change, Changed
+from .ledger import Entry
+from .model import Kind, Pack, Problem, Rung, Text, Topic
+from .paths import shown
 
 
 def library_view(packs: Sequence[Pack], problems: Sequence[Problem]) -> dict[str, Any]:
@@ -23,6 +29,63 @@ def problem_view(problem: Problem) -> dict[str, Any]:
         "column": problem.position.column,
         "message": problem.message,
         "hint": problem.hint,
+    }
+
+
+def outcome_view(outcome: Outcome, request: Request) -> dict[str, Any]:
+    """A build's outcome as `build --json` prints it. `changes` leaves out the notes that stayed as they were."""
+    counts = Counter(changed.change for changed in outcome.changes)
+    kinds = Counter(identified.note.origin.kind for identified in outcome.notes)
+    return {
+        "failed": outcome.failed,
+        "dry_run": request.dry_run,
+        "output": shown(request.output),
+        "format": request.format_name,
+        "written": [shown(file) for file in outcome.written],
+        "notes": len(outcome.notes),
+        "decks": sorted({identified.note.deck for identified in outcome.notes}),
+        "kinds": {kind.value: kinds[kind] for kind in Kind},
+        "counts": {change.value: counts[change] for change in Change},
+        "changes": [_changed(changed) for changed in outcome.changes if changed.change is not Change.UNCHANGED],
+        "problems": [problem_view(problem) for problem in outcome.problems],
+    }
+
+
+def _changed(changed: Changed) -> dict[str, Any]:
+    return {
+        "change": changed.change.value,
+        **_entry(changed.entry),
+        "before": None if changed.before is None else _entry(changed.before),
+    }
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    return {
+        "guid": entry.guid,
+        "kind": entry.kind.value,
+        "pack": entry.pack,
+        "language": entry.language,
+        "topic": entry.topic,
+        "text": entry.text,
+    }
+
+
+def coverage_view(rows: Sequence[Row], problems: Sequence[Problem]) -> dict[str, Any]:
+    """How far packs are answered, as `answers --json` prints it."""
+    columns = ("answered", "missing", "stale")
+    return {
+        "counts": {name: sum(len(getattr(row, name)) for row in rows) for name in columns},
+        "rows": [
+            {
+                "pack": row.pack,
+                "language": row.language,
+                "topic": row.topic,
+                "kind": row.kind.value,
+                **{name: [item.text for item in getattr(row, name)] for name in columns},
+            }
+            for row in rows
+        ],
+        "problems": [problem_view(problem) for problem in problems],
     }
 
 

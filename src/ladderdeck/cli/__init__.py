@@ -12,9 +12,11 @@ from .. import __version__
 
 _COMMANDS = {
     "build": "build the deck (this is what happens without a command)",
+    "new": "write a commented pack to start from",
     "check": "show what is wrong with packs, and build nothing",
     "answers": "show which items are answered, or write skeletons for the rest",
     "preview": "show all cards in one page, as a phone shows them",
+    "templates": "write the cards' templates into a folder, for a look of your own",
     "inspect": "print the parsed packs as JSON",
 }
 

@@ -9,19 +9,21 @@ from pathlib import Path
 import click
 
 from ..beside import new_answer_file
-from ..build import Inputs, read_inputs
 from ..coverage import Row, coverage, skeletons
 from ..files import replace_together, unwritable
+from ..inputs import Inputs, read_inputs
 from ..model import Severity
 from ..paths import shown
 from ..report import coverage_table
-from .common import given_language, given_paths, pack_arguments, show_problems
+from ..views import coverage_view
+from .common import echo_json, given_language, given_paths, json_option, pack_arguments, show_problems
 
 
 @click.command("answers")
 @pack_arguments
+@json_option
 @click.option("--new", "write_new", is_flag=True, help="Write skeletons for what is missing, into files of their own.")
-def command(paths: tuple[Path, ...], language: str | None, write_new: bool) -> None:
+def command(paths: tuple[Path, ...], language: str | None, as_json: bool, write_new: bool) -> None:
     """Show which items of the packs at PATH, or in the folder cards/, are answered.
 
     Answers lie in the folder answers/ beside a pack. An answer is stale where its heading is worded otherwise than the
@@ -31,17 +33,21 @@ def command(paths: tuple[Path, ...], language: str | None, write_new: bool) -> N
     """
     inputs = read_inputs(given_paths(paths), given_language(language))
     errors = [problem for problem in inputs.problems if problem.severity is Severity.ERROR]
-    show_problems(errors, err=True)
+    rows = () if errors else coverage(inputs.library.packs, inputs.answers)
+    if as_json:
+        echo_json(coverage_view(rows, errors))
+    else:
+        show_problems(errors, err=True)
     if errors:
         raise SystemExit(1)
-    rows = coverage(inputs.library.packs, inputs.answers)
-    for line in coverage_table(rows):
-        click.echo(line)
+    if not as_json:
+        for line in coverage_table(rows):
+            click.echo(line)
     if write_new:
-        _write(rows, inputs)
+        _write(rows, inputs, aside=as_json)
 
 
-def _write(rows: tuple[Row, ...], inputs: Inputs) -> None:
+def _write(rows: tuple[Row, ...], inputs: Inputs, *, aside: bool) -> None:
     folders = {(pack.name, pack.language.value): inputs.files[pack.path].parent for pack in inputs.library.packs}
     # A skeleton that waits to be filled in is missing still, and needs no second one.
     waiting = inputs.answers.by_item
@@ -53,7 +59,7 @@ def _write(rows: tuple[Row, ...], inputs: Inputs) -> None:
         except OSError as error:
             show_problems([unwritable(file, error)], err=True)
             raise SystemExit(1) from None
-        click.echo(f"{shown(file)}: to be filled in")
+        click.echo(f"{shown(file)}: to be filled in", err=aside)
 
 
 def _fill(path: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""`build`: from packs to an Anki package."""
+"""`build`: from packs to an Anki package, or to another format."""
 
 from __future__ import annotations
 
@@ -9,38 +9,53 @@ from pathlib import Path
 import click
 
 from ..build import Outcome, Request, build
+from ..formats import DEFAULT_FORMAT, format_names, format_of, load_format
 from ..paths import shown
 from ..report import change_lines, count_of, kind_counts, problem_count
-from ..templates import default_folder
-from .common import given_language, given_paths, ledger_option, pack_arguments, show_problems
+from ..views import outcome_view
+from .common import (
+    echo_json,
+    given_language,
+    given_paths,
+    json_option,
+    ledger_option,
+    output_option,
+    pack_arguments,
+    quiet_option,
+    show_problems,
+    templates_option,
+)
 
 DEFAULT_OUTPUT = Path("dist", "ladders.apkg")
+"""With the suffix of another format, where that is asked for."""
 _A_DAY = 24 * 3600
 
 
 @click.command("build")
 @pack_arguments
 @ledger_option
+@output_option("The file to write.", shown_default=DEFAULT_OUTPUT.as_posix())
 @click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=DEFAULT_OUTPUT,
-    show_default=True,
-    help="The package to write.",
+    "--format", "form", type=click.Choice(format_names()), help="How to write it; without this, as -o ends, or apkg."
 )
+@templates_option
 @click.option("--locked", is_flag=True, help="Fail where the ledger would change, as for CI.")
 @click.option("--dry-run", is_flag=True, help="Show what would happen to every note, and write nothing.")
 @click.option("-v", "--verbose", is_flag=True, help="Name every note that changed.")
+@quiet_option
+@json_option
 def command(
     paths: tuple[Path, ...],
     language: str | None,
     ledger: Path | None,
-    output: Path,
+    output: Path | None,
+    form: str | None,
+    templates: Path,
     locked: bool,
     dry_run: bool,
     verbose: bool,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
     """Build an Anki package from the packs at PATH, or from the folder cards/.
 
@@ -50,10 +65,12 @@ def command(
     Example: python build.py cards/ -o dist/ladders.apkg
     """
     clock = int(time.time())
+    output, format_name = _output(output, form)
     request = Request(
         paths=given_paths(paths),
         output=output,
-        templates=default_folder(),
+        format_name=format_name,
+        templates=templates,
         now=_now(clock),
         clock=clock,
         language=given_language(language),
@@ -62,12 +79,27 @@ def command(
         dry_run=dry_run,
     )
     outcome = build(request)
-    show_problems(outcome.problems, err=True)
-    if outcome.notes:
-        _show(outcome, request, verbose=verbose or dry_run)
+    if as_json:
+        echo_json(outcome_view(outcome, request))
+    else:
+        show_problems(outcome.problems, err=True)
+        if outcome.notes and not quiet:
+            _show(outcome, request, verbose=verbose or dry_run)
+        if outcome.failed:
+            click.echo(f"{problem_count(outcome.problems)}; nothing was written", err=True)
     if outcome.failed:
-        click.echo(f"{problem_count(outcome.problems)}; nothing was written", err=True)
         raise SystemExit(1)
+
+
+def _output(output: Path | None, form: str | None) -> tuple[Path, str]:
+    """The file to write and its format: each follows from the other where it is not given."""
+    if output is None:
+        name = form or DEFAULT_FORMAT
+        return DEFAULT_OUTPUT.with_suffix(load_format(name).suffixes[0]), name
+    meant = format_of(output)
+    if form and meant and form != meant:
+        raise click.UsageError(f"{shown(output)} ends like the format {meant}, and --format says {form}.")
+    return output, form or meant or DEFAULT_FORMAT
 
 
 def _show(outcome: Outcome, request: Request, *, verbose: bool) -> None:
@@ -82,7 +114,8 @@ def _show(outcome: Outcome, request: Request, *, verbose: bool) -> None:
     if request.dry_run:
         click.echo("Nothing was written, since this was a dry run.")
     elif request.output in outcome.written:
-        click.echo("Next: send this file to your phone and open it with Anki; the README says how.")
+        if step := load_format(request.format_name).next_step:
+            click.echo(f"Next: {step}")
     else:
         click.echo(f"{output} is up to date.")
 

@@ -14,6 +14,7 @@ import click
 from ..home import DEFAULT_PATH
 from ..model import Language, Problem, Severity
 from ..report import problem_text
+from ..templates import default_folder
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -31,6 +32,33 @@ def ledger_option(function: _Function) -> _Function:
     kind = click.Path(dir_okay=False, path_type=Path)
     text = "The ledger to use, if it is not the ledger.json above the packs."
     return click.option("--ledger", metavar="FILE", type=kind, help=text)(function)
+
+
+def output_option(
+    what: str, default: Path | None = None, shown_default: str | bool = True
+) -> Callable[[_Function], _Function]:
+    """Give a command the option -o; ``what`` says for its help what is written."""
+    kind = click.Path(dir_okay=False, path_type=Path)
+    return click.option(
+        "-o", "--output", metavar="FILE", type=kind, default=default, show_default=shown_default, help=what
+    )
+
+
+def templates_option(function: _Function) -> _Function:
+    """Give a command the option --templates; its value is the program's own folder where it is not given."""
+    kind = click.Path(file_okay=False, path_type=Path)
+    text = "A folder with your own look; `templates --export` makes one to start from."
+    return click.option("--templates", metavar="DIR", type=kind, default=default_folder, help=text)(function)
+
+
+def quiet_option(function: _Function) -> _Function:
+    """Give a command the option --quiet."""
+    return click.option("-q", "--quiet", is_flag=True, help="Print nothing but problems.")(function)
+
+
+def json_option(function: _Function) -> _Function:
+    """Give a command the option --json, whose value is called ``as_json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")(function)
 
 
 def given_paths(paths: Sequence[Path]) -> tuple[Path, ...]:

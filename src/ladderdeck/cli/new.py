@@ -1,0 +1,55 @@
+"""`new`: a commented pack to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..files import unwritable
+from ..home import DEFAULT_PATH
+from ..model import Language
+from ..paths import shown
+from ..starting import new_pack, packs_in, write_files, wrong_name
+from .common import given_language, show_problems
+
+
+@click.command("new")
+@click.argument("name")
+@click.option("--language", type=click.Choice([language.value for language in Language]), help="What it is written in.")
+@click.option(
+    "--in",
+    "folder",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=DEFAULT_PATH,
+    show_default=True,
+    help="The folder that holds the packs.",
+)
+def command(name: str, language: str | None, folder: Path) -> None:
+    """Write a commented pack called NAME, with an answer and a drill, to start from.
+
+    It builds as it is; replace its contents piece by piece. Nothing that is there is overwritten. Without --language it is
+    written as the packs are that are there, in English where there are none or both.
+
+    Example: python build.py new system-design --language en
+    """
+    if wrong := wrong_name(name):
+        raise click.BadParameter(f"{wrong}.", param_hint="NAME")
+    files, problems = new_pack(name, given_language(language) or _usual_language(folder), folder)
+    show_problems(problems, err=True)
+    if problems:
+        raise SystemExit(1)
+    try:
+        write_files(files)
+    except OSError as error:
+        show_problems([unwritable(folder, error)], err=True)
+        raise SystemExit(1) from None
+    for file in files:
+        click.echo(shown(file))
+    click.echo("Next: edit the first of them, then look with `check` and `preview`.")
+
+
+def _usual_language(folder: Path) -> Language:
+    languages = {pack.language for pack in packs_in(folder)}
+    return languages.pop() if len(languages) == 1 else Language.ENGLISH

@@ -1,0 +1,98 @@
+"""All that a build reads, in one value: packs, answers, settings and ledger. Other commands read the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .answer_html import AnswerHtml, render_answers
+from .answering import Answers, ItemKey, match_answers
+from .answers import parse_answers
+from .beside import Pictures, answer_documents
+from .discover import Document, discover
+from .home import Home, find_home, other_ledgers
+from .ledger import Ledger, read_ledger
+from .library import Library, read_library
+from .model import Language, Position, Problem, Severity
+from .paths import shown
+from .quality import judge
+from .settings import Settings, read_settings
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything that a build reads: the deck's home with its settings and ledger, packs and answers, all problems.
+
+    ``ledger`` is None where there is none yet, ``ledger_data`` its file's content. ``files`` are the packs and answer files
+    by their paths as they are shown.
+    """
+
+    home: Home
+    settings: Settings
+    ledger: Ledger | None
+    files: Mapping[str, Path]
+    library: Library
+    answers: Answers
+    answer_html: Mapping[ItemKey, AnswerHtml]
+    pictures: Mapping[str, bytes]
+    problems: tuple[Problem, ...]
+    ledger_data: bytes = b""
+
+
+def read_inputs(paths: Sequence[Path], language: Language | None, ledger: Path | None = None) -> Inputs:
+    """The packs at ``paths``, and what belongs to their deck."""
+    home = find_home(paths, ledger)
+    found_packs = discover(paths)
+    library = read_library(found_packs, language)
+    problems = [*library.problems, *other_ledgers(home, paths)]
+    documents = answer_documents(found_packs.documents, problems)
+    pictures = Pictures(home.folder, documents)
+    answers = _read_answers(documents, library, problems)
+    answer_html, answer_problems = render_answers(answers, pictures.find)
+    problems.extend((*answer_problems, *pictures.problems, *judge(library.packs, answers)))
+    settings, known = Settings(), None
+    if (data := _read(home.settings, problems)) is not None:
+        settings, found = read_settings(data, shown(home.settings))
+        problems.extend(found)
+    if (data := _read(home.ledger, problems)) is not None:
+        known, found = _parse_ledger(data, shown(home.ledger))
+        problems.extend(found)
+    files = {document.path: document.file for document in (*found_packs.documents, *documents)}
+    return Inputs(
+        home, settings, known, files, library, answers, answer_html, pictures.files, tuple(problems), data or b""
+    )
+
+
+def _read_answers(documents: Sequence[Document], library: Library, problems: list[Problem]) -> Answers:
+    files = []
+    for document in documents:
+        file, found = parse_answers(document.data, document.path)
+        problems.extend(found)
+        if file is not None:
+            files.append(file)
+    answers = match_answers(library.packs, files)
+    problems.extend(answers.problems)
+    return answers
+
+
+def _parse_ledger(data: bytes, file: str) -> tuple[Ledger, tuple[Problem, ...]]:
+    try:
+        return read_ledger(data.decode("utf-8"), file)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        message, hint = "the ledger is damaged: it is not UTF-8", "restore the file from git or a backup"
+        return Ledger(), (Problem("ledger-damaged", Severity.ERROR, Position(file, line), message, hint),)
+
+
+def _read(file: Path, problems: list[Problem]) -> bytes | None:
+    """The content of a file that need not exist; None where it does not, or where it cannot be read."""
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        message = f"this cannot be read: {error.strerror}"
+        position = Position(shown(file))
+        problems.append(Problem("cannot-read", Severity.ERROR, position, message, "check its permissions"))
+        return None
