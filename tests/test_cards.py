@@ -275,7 +275,9 @@ def test_ticks_name_the_button(page, site: Site, cards: dict[str, Card], points,
     row = page.locator(f".verdict .rule .{button.lower()}")
     others = page.locator(f".verdict .rule li:not(.{button.lower()})")
     colour = "row => getComputedStyle(row).color"
-    assert row.evaluate(colour) not in [other.evaluate(colour) for other in others.all()], "the row that fits is not marked"
+    assert row.evaluate(colour) not in [other.evaluate(colour) for other in others.all()], (
+        "the row that fits is not marked"
+    )
     assert page.locator(".said").count() == len(tapped)
     assert page.locator(".missed").count() == len(points) - len(tapped)
     pressed = [t.get_attribute("aria-pressed") for t in ticks(page).all()]

@@ -64,6 +64,12 @@ class Outcome:
         """Whether an error kept the output from being written."""
         return _has_error(self.problems)
 
+    @property
+    def present(self) -> tuple[IdentifiedNote, ...]:
+        """The notes whose text is in the packs: those that are not retired."""
+        retired = {changed.entry.guid for changed in self.changes if changed.entry.retired}
+        return tuple(identified for identified in self.notes if identified.guid not in retired)
+
 
 def build(request: Request) -> Outcome:
     """Read the packs, and write output and ledger, unless there is an error in anything that was read."""

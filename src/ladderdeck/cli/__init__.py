@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -37,8 +39,16 @@ class _Commands(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         first = args[0] if args else ""
         if first not in _COMMANDS and first not in ("--help", "-h", "--version"):
+            self._refuse_misspelt(ctx, first)
             args = ["build", *args]
         return super().parse_args(ctx, args)
+
+    def _refuse_misspelt(self, ctx: click.Context, word: str) -> None:
+        """End with a usage error where a word is no path, and looks like a command."""
+        near = difflib.get_close_matches(word.lower(), _COMMANDS, n=1)
+        if near and not os.path.lexists(word):
+            message = f"There is no command `{word}`, and no file or folder of that name. Did you mean `{near[0]}`?"
+            raise click.UsageError(message, ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # The short texts stand here, so that asking for help imports none of the commands.
@@ -70,7 +80,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):
             # A console that cannot show Chinese shows escapes instead of ending the build.
             stream.reconfigure(errors="backslashreplace")
-    cli.main(args=None if arguments is None else list(arguments), prog_name=_program())
+    try:
+        given = None if arguments is None else list(arguments)
+        code = cli.main(args=given, prog_name=_program(), standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except click.Abort:
+        # What click makes of Ctrl-C, and of the end of input at a question.
+        raise KeyboardInterrupt from None
+    except BrokenPipeError:
+        # Whoever read this, as `head` does, has enough. The interpreter must not try to write the rest at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def _program() -> str:
