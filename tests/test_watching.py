@@ -284,6 +284,7 @@ def test_the_open_page_follows_and_keeps_its_place(deck: Deck, run, browser) -> 
     assert "no pack is in this folder" in page.locator("#failed").inner_text()
     assert page.locator("#number").inner_text() == "5 of 9"
     save_by_rename(file, pack_text("web", topics))
+    terminal.line(f"{TIME}cards/web.md")
     round_follows(5)
     assert page.locator("#failed").is_hidden()
     assert [page.locator(id).input_value() for id in ("#kind", "#text")] == ["rung", "why"]

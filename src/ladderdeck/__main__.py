@@ -17,19 +17,19 @@ def main() -> None:
         from .cli import main as command_line
 
         command_line()
-    except KeyboardInterrupt:
-        _end()
+    except KeyboardInterrupt as interrupt:
+        _end("" if interrupt.args else "\n")
     except SystemExit:
         # The work is done: from here on there is nothing to interrupt.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         raise
 
 
-def _end() -> None:
+def _end(start: str) -> None:
     """Leave at once: what an interpreter does at its end could be interrupted again, and would show a traceback."""
     try:
         sys.stdout.flush()
-        sys.stderr.write("\nStopped. No file is half-written.\n")
+        sys.stderr.write(f"{start}Stopped. No file is half-written.\n")
         sys.stderr.flush()
     finally:
         os._exit(INTERRUPTED)

@@ -87,12 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         error.show()
         code = error.exit_code
     except click.Abort:
-        # What click makes of Ctrl-C, and of the end of input at a question.
-        raise KeyboardInterrupt from None
-    except BrokenPipeError:
-        # Whoever read this, as `head` does, has enough. The interpreter must not try to write the rest at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 1
+        # What click makes of Ctrl-C, and of the end of input at a question: it has begun a new line already.
+        raise KeyboardInterrupt("\n") from None
     sys.exit(code if isinstance(code, int) else 0)
 
 
