@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from drill_samples import documented, drill_notes, seed_drills
 from package_samples import make
 
 from ladderdeck.compose import compose
@@ -63,7 +64,10 @@ ANSWER = (
 )
 POINTS = "<ul>{}</ul>".format(
     item("验证是一次前向：<code>k+1</code> 个位置并行算出概率", must=True)
-    + item("加速比 \\( S = \\frac{1-\\alpha^{k+1}}{(1-\\alpha)(1+kc)} \\)，由接受率和草稿长度决定", must=True)
+    + item(
+        "加速比 <span class='together'>\\( S = \\frac{1-\\alpha^{k+1}}{(1-\\alpha)(1+kc)} \\)，</span>由接受率和草稿长度决定",
+        must=True,
+    )
     + item("拒绝采样保证输出分布不变；<b>贪心</b>时退化为逐个比对")
     + item('batch 大时算力不再空闲，收益消失（<a href="https://example.org/paper">论文第 4 节</a>）')
 )
@@ -159,11 +163,21 @@ def place_for(kind: Kind, fields: dict[str, str]) -> dict[str, str]:
     return fields | {"Place": steps(None, 4) + '<span class="number">4</span>' if kind is Kind.LADDER else ""}
 
 
+def fields_for(kind: Kind, name: str, fields: dict[str, str]) -> dict[str, str]:
+    """The fields of a sample as its kind has them: a drill has its own, and none of an answer's."""
+    if kind is not Kind.DRILL or name == "bare":
+        return place_for(kind, fields)
+    note = drill_notes(documented())[0] if name == "english" else seed_drills()[0]
+    own = {"Notice": ENGLISH["Notice"], "Extra": ENGLISH["Extra"]} if name == "english" else {}
+    bare = ("Ladder", "Earlier", "Follow Up", "Next", "Place") if name == "no-answer" else ()
+    return {key: text for key, text in {**note.fields, **own}.items() if key not in bare}
+
+
 def sample_notes() -> list[IdentifiedNote]:
     """Four notes of each kind: with all that an answer can hold in Chinese and in English, without an answer, and bare."""
     kinds = {"chinese": CHINESE, "english": ENGLISH, "no-answer": NO_ANSWER, "bare": BARE}
     return [
-        make(kind, fields=place_for(kind, fields), guid=f"{kind.value}-{name}")
+        make(kind, fields=fields_for(kind, name, fields), guid=f"{kind.value}-{name}")
         for kind in Kind
         for name, fields in kinds.items()
     ]

@@ -122,7 +122,7 @@ def test_answers_reach_the_cards_with_their_pictures(folder, tmp_path_factory):
         assert '<span class="quantity">80%</span>' in note["Key Points"]
         assert "<strong>重点</strong>" in note["Answer"]
         assert r"\(x_1 &lt; y\)" in note["Answer"]
-        assert "= <b>2,000</b>" in note["Answer"]
+        assert "<b>2,000</b></dt><dd>= " in note["Answer"]
         assert '<div class="scroll"><table>' in note["Answer"]
         assert '<span class="s2">"&lt;T&gt;"</span>' in note["Answer"]
         assert '<a href="https://example.org/a_b">某文档</a>' in note["Sources"]

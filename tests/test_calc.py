@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladderdeck.calc import CalculationError, calculate
+from ladderdeck.calc import calculate
+from ladderdeck.calc_line import CalculationError
 from ladderdeck.model import Position, Text
 from ladderdeck.quoting import check_quote
 from ladderdeck.units import show_number

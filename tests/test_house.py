@@ -18,21 +18,24 @@ ROOMS = {
     "comparing": {"likeness", "assignment"},
     "reading": {
         "reading", "yaml_nodes", "located", "markup", "split", "labels", "outline", "front_matter",
-        "linking", "lines", "parser", "recognise", "discover", "library", "settings", "answers",
+        "linking", "lines", "parser", "recognise", "discover", "library", "settings", "answers", "drills", "drill_file",
     },
-    "rendering": {"render", "units", "calc", "worked", "quoting", "rich"},
-    "answering": {"answering", "answer_html", "beside", "quality", "coverage"},
+    "rendering": {
+        "render", "units", "calc_line", "calc", "columns", "worked", "quoting", "rich", "drill_values", "drill_numbers",
+    },
+    "answering": {"answering", "answer_html", "beside", "quality", "coverage", "drill_match", "drill_html"},
     "identity": {"ledger", "matching", "identity"},
     "composing": {"tags", "compose"},
     "packaging": {
-        "note_types", "templates", "anki_ids", "package", "anki_file",
+        "note_types", "templates", "anki_ids", "package", "anki_file", "package_reading",
         "formats", "formats.contract", "formats.apkg", "formats.csv", "formats.json",
     },
-    "edges": {"home", "files", "inputs", "build_problems", "build", "report", "views", "starting", "watching"},
+    "edges": {"home", "files", "inputs", "build_problems", "build", "report", "views", "starting", "adding", "watching"},
+    "handing over": {"transfer", "handover", "qr_code", "anki_connect", "push", "pushing"},
     "previewing": {"preview", "preview_math", "preview_server"},
     "commands": {
         "cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect",
-        "cli.new", "cli.templates", "cli.watch", "__main__",
+        "cli.new", "cli.add", "cli.templates", "cli.package_file", "cli.serve", "cli.push", "cli.watch", "__main__",
     },
 }  # fmt: skip
 """Every module is in one room."""
@@ -47,28 +50,40 @@ MAY_IMPORT = {
     "composing": {"values", "reading", "rendering", "answering", "identity"},
     "packaging": {"values"},
     "previewing": {"values", "packaging"},
+    "handing over": {"values", "composing", "packaging"},
     "edges": {"values", "reading", "rendering", "answering", "identity", "composing", "packaging"},
-    "commands": {"values", "reading", "answering", "identity", "composing", "edges", "packaging", "previewing"},
+    "commands": {
+        "values",
+        "reading",
+        "answering",
+        "identity",
+        "composing",
+        "edges",
+        "packaging",
+        "previewing",
+        "handing over",
+    },
 }
 """Which rooms a room may import from, besides itself. Reading knows no Anki, packaging no ladder, identity no Markdown."""
 
 ONLY_IN = {
     "genanki": {"anki_file"},
     "click": ROOMS["commands"],
-    "yaml": {"yaml_nodes", "front_matter", "settings"},
+    "yaml": {"yaml_nodes", "front_matter", "settings", "drill_file"},
     "markdown_it": {"outline", "answers", "render", "rich"},
-    "pint": {"units", "calc"},
+    "pint": {"units", "calc", "columns"},
     "pygments": {"rich"},
-    "rapidfuzz": {"quality", "matching", "answering", "linking", "likeness"},
+    "rapidfuzz": {"quality", "matching", "answering", "linking", "likeness", "drill_match"},
     "scipy": {"assignment", "likeness"},
-    "numpy": {"assignment", "likeness", "matching", "answering"},
+    "numpy": {"assignment", "likeness", "matching", "answering", "columns", "drill_values", "drill_numbers"},
     "filelock": {"files"},
     "latex2mathml": {"preview_math"},
+    "segno": {"qr_code"},
     "watchfiles": {"watching"},
 }
 """Where each library is used, so that it can be replaced, and is loaded only where it is needed."""
 
-LATE = ("genanki", "pint", "pygments", "rapidfuzz", "scipy", "numpy", "filelock", "latex2mathml", "watchfiles")
+LATE = ("genanki", "pint", "pygments", "rapidfuzz", "scipy", "numpy", "filelock", "latex2mathml", "segno", "watchfiles")
 """Libraries that cost a start-up: imported inside the functions that need them."""
 
 

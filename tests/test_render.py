@@ -43,6 +43,8 @@ TABLE = [
     (r"\begin{align} \ref{x} \n", rf"{SLASH}begin{{align}} {SLASH}ref{{x}} \n"),
     ("`\\(x\\)`", f'<code dir="ltr">{SLASH}(x\\)</code>'),
     ("$x_1 < y$", r"\(x_1 &lt; y\)"),
+    ("当 $a$，$b$ 与 $c$ 时", r'当 <span class="together">\(a\)，</span>\(b\) 与 \(c\) 时'),
+    ("($x$).", r'(<span class="together">\(x\)).</span>'),
     ("$$a[0]$$", r"\[ a&#91;0] \]"),
     ("$$sound:x$$", r"\[ sound:x \]"),
     ("{{c1::x}} {{Field}}", "{{c1::x}} {{Field}}"),

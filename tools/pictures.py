@@ -5,6 +5,7 @@ The cards come out of a package that the real Anki has imported. Run it from a c
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -22,6 +23,16 @@ from ladderdeck.templates import default_folder, load_templates  # noqa: E402
 FOLDER = CHECKOUT / "docs" / "pictures"
 WIDTH, HEIGHT, TALLEST = 360, 720, 1040
 SHARPNESS = 1.25
+
+PHONE_FONTS = "<fontconfig><include>/etc/fonts/fonts.conf</include>{}</fontconfig>".format(
+    "".join(
+        f'<match target="pattern"><test name="family" qual="any"><string>{family}</string></test>'
+        '<edit name="family" mode="prepend" binding="strong"><string>Roboto</string><string>Noto Sans CJK SC</string></edit>'
+        "</match>"
+        for family in ("system-ui", "sans", "sans-serif")
+    )
+)
+"""What an Android phone takes for `system-ui`; with Debian's fonts-roboto-unhinted and fonts-noto-cjk installed."""
 
 PICTURES = {
     # name: (note, side, dark, points to tick, what to unfold)
@@ -45,8 +56,17 @@ def main() -> None:
     """Draw all pictures."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     seed = seed_notes()
-    with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
-        cards = rendered([*sample_notes(), *seed], Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        fonts = Path(folder, "fonts.conf")
+        fonts.write_text(PHONE_FONTS)
+        os.environ["FONTCONFIG_FILE"] = str(fonts)
+        draw(seed, Path(folder))
+
+
+def draw(seed, folder: Path) -> None:
+    """Draw the cards, then the preview."""
+    with open_browser() as browser:
+        cards = rendered([*sample_notes(), *seed], folder)
         first = {note.note.origin.kind.value: note.guid for note in reversed(seed)}
         for name, (note, side, dark, ticked, unfolded) in PICTURES.items():
             card, site = cards[first.get(note, note)], Site()
@@ -69,14 +89,15 @@ def main() -> None:
             page.mouse.move(0, 0)
             page.screenshot(path=str(FOLDER / f"{name}.png"))
             context.close()
-        draw_preview(browser, seed, Path(folder))
+        draw_preview(browser, seed, folder)
 
 
 def draw_preview(browser, seed, folder: Path) -> None:
     """Draw the preview of the seed pack as a computer shows it."""
     file = folder / "preview.html"
     notes = [one.note for one in seed]
-    file.write_text(preview_page(notes, [], load_templates(default_folder()), {}), encoding="utf-8")
+    content = preview_page(notes, [], load_templates(default_folder()), {})
+    file.write_text(content.replace(f"{CHECKOUT}{os.sep}", ""), encoding="utf-8")
     page = browser.new_page(viewport={"width": 1180, "height": 720})
     page.goto(file.as_uri())
     page.keyboard.press("j")

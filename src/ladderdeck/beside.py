@@ -14,6 +14,7 @@ from .model import Position, Problem, Severity
 from .paths import shown
 
 ANSWER_FOLDER = "answers"
+DRILL_FILE = re.compile(r"drills(\.\w+)?\.yaml\Z")
 LARGEST_PICTURE = 500 * 1024
 """Bytes above which a picture makes a warning: phones sync every one of them."""
 
@@ -31,6 +32,14 @@ def answer_documents(packs: Sequence[Document], problems: list[Problem]) -> list
                 if data is not None and is_answer_file(data):
                     documents.append(Document(shown(path), data, path))
     return documents
+
+
+def drill_documents(packs: Sequence[Document], problems: list[Problem]) -> list[Document]:
+    """The drill files beside ``packs``, each once: `drills.yaml`, and `drills.en.yaml` for one language of several."""
+    folders = dict.fromkeys(pack.file.parent for pack in packs)
+    paths = [path for folder in folders for path in sorted(folder.glob("drills*.yaml")) if DRILL_FILE.match(path.name)]
+    read = ((path, read_file(path, problems)) for path in paths if path.is_file())
+    return [Document(shown(path), data, path) for path, data in read if data is not None]
 
 
 def new_answer_file(folder: Path, topic: str) -> Path:

@@ -15,12 +15,12 @@ from .files import only_one, replace_together, unwritable
 from .formats import DEFAULT_FORMAT, load_format
 from .formats.contract import Content
 from .home import find_home
-from .identity import Changed, Scope, identify
+from .identity import Changed, Identified, Scope, identify
 from .inputs import Inputs, read_inputs
 from .ledger import Ledger, write_ledger
 from .library import read_library
-from .model import Language, Position, Problem, Severity
-from .note import IdentifiedNote
+from .model import Kind, Language, Position, Problem, Severity
+from .note import IdentifiedNote, Note
 from .paths import shown
 from .templates import load_templates, type_fingerprints
 
@@ -99,16 +99,14 @@ def _build(request: Request) -> Outcome:
     problems = (*problems, *about_ledger(file, inputs.ledger, request.clock, was_built=request.output.is_file()))
     if _has_error(problems):
         return Outcome(problems=problems)
-    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html)
+    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html, inputs.drills)
     if not notes:
         position = Position(inputs.library.packs[0].path)
         empty = Problem("no-notes", Severity.ERROR, position, "the packs make no note", "check `kinds:` in deck.yaml")
         return Outcome(problems=(*problems, empty))
-    retire = functools.partial(retired_note, settings=inputs.settings)
-    built = frozenset((pack.name, pack.language.value) for pack in inputs.library.packs)
-    scope = Scope(built, _present(inputs, request, ledger), type_fingerprints(templates), retire)
-    identified = identify(notes, ledger, request.now, scope)
-    problems = (*problems, *(doubtful(doubt, notes) for doubt in identified.doubts))
+    present = packs_present(inputs, request.paths, request.language, ledger)
+    identified, doubts = identify_notes(notes, inputs, ledger, request.now, present, type_fingerprints(templates))
+    problems = (*problems, *doubts)
     text = _ledger_content(identified.ledger, inputs.ledger_data)
     if request.locked and text != inputs.ledger_data:
         problems = (*problems, locked(file))
@@ -123,6 +121,25 @@ def _build(request: Request) -> Outcome:
     content = Content(identified.notes, templates, types, inputs.pictures)
     writers[request.output] = lambda temporary: form.write(content, temporary)
     return _write(outcome, writers)
+
+
+def identify_notes(
+    notes: Sequence[Note],
+    inputs: Inputs,
+    ledger: Ledger,
+    now: int,
+    present: frozenset[tuple[str, str]],
+    types: Mapping[Kind, str],
+) -> tuple[Identified, tuple[Problem, ...]]:
+    """The notes that were made of ``inputs`` with their identity, and a warning for each choice too close to call.
+
+    ``now`` is in Unix seconds, ``present`` are the packs (name, language) that exist, ``types`` the fingerprints of the
+    note types' look.
+    """
+    retire = functools.partial(retired_note, settings=inputs.settings)
+    built = frozenset((pack.name, pack.language.value) for pack in inputs.library.packs)
+    identified = identify(notes, ledger, now, Scope(built, present, types, retire))
+    return identified, tuple(doubtful(doubt, notes) for doubt in identified.doubts)
 
 
 def _ledger_content(ledger: Ledger, known: bytes) -> bytes:
@@ -151,13 +168,15 @@ def _write_bytes(file: Path, data: bytes) -> None:
     file.write_bytes(data)
 
 
-def _present(inputs: Inputs, request: Request, ledger: Ledger) -> frozenset[tuple[str, str]]:
-    """The packs that exist in the deck's home, also those that this build leaves out.
+def packs_present(
+    inputs: Inputs, paths: Sequence[Path], language: Language | None, ledger: Ledger
+) -> frozenset[tuple[str, str]]:
+    """The packs (name, language) that exist in the deck's home, also those that this build leaves out.
 
     Where one of them cannot be read, none of the ledger's packs counts as gone: it may be that one.
     """
     packs = inputs.library.packs
-    covers_home = request.language is None and any(p.resolve() == inputs.home.folder.resolve() for p in request.paths)
+    covers_home = language is None and any(p.resolve() == inputs.home.folder.resolve() for p in paths)
     if not covers_home and inputs.home.folder.is_dir():
         whole = read_library(discover([inputs.home.folder]))
         if whole.has_errors:

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .calc_line import CalculationError, line_parts
 from .units import Quantity, is_unit, registry, shown, unit_name
 
-LONGEST_LINE = 400
 NO_BREAK_SPACE = "\u00a0"
 """Between a number and its unit, so that a narrow screen does not part them."""
 DEEPEST = 60
@@ -25,19 +25,6 @@ DEEPEST = 60
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:_\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<operator>\*\*|[-+*/^(),×÷·]))"
 )
-_LINE = re.compile(
-    r"\s*(?P<name>[^\W\d]\w*)\s*=(?P<expression>[^#]*?)(?:(?:->|→)\s*(?P<unit>[^#]*?))?\s*(?:#\s*(?P<note>.*?))?\s*\Z"
-)
-
-
-class CalculationError(Exception):
-    """What is wrong with a calculation: ``column`` (from 0) in the line, a sentence, and what to do."""
-
-    def __init__(self, column: int, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.column = column
-        self.message = message
-        self.hint = hint
 
 
 @dataclass(frozen=True)
@@ -60,41 +47,29 @@ def calculate(line: str, known: Mapping[str, Any]) -> tuple[Step, Any]:
 
     Returns the step for showing and the quantity for later lines. Raises CalculationError.
     """
-    if len(line) > LONGEST_LINE:
-        raise CalculationError(0, f"the line has more than {LONGEST_LINE} characters", "compute in several lines")
-    match = _LINE.match(line)
-    if match is None:
-        raise CalculationError(0, "this is no line of a calculation", "write `name = expression -> unit  # note`")
-    name = match["name"]
-    if is_unit(name):
-        raise CalculationError(match.start("name"), f"`{name}` is a unit, and cannot be a name", "call it otherwise")
-    if name in known:
-        raise CalculationError(match.start("name"), f"`{name}` has a value already", "give each line a name of its own")
-    start = match.start("expression") + len(match["expression"]) - len(match["expression"].lstrip())
-    parser = _Parser(match["expression"].lstrip(), start, known)
+    parts = line_parts(line, known)
+    parser = Parser(parts.expression, parts.column, known)
     quantity = parser.whole()
-    if match["unit"] == "":
-        raise CalculationError(len(line.rstrip()), "no unit follows the arrow", "write a unit behind it, such as ms")
-    if match["unit"] is not None:
-        quantity = _convert(quantity, match["unit"], match.start("unit"))
-    result = shown(quantity, match["unit"])
+    if parts.unit is not None:
+        quantity = in_unit(quantity, parts.unit, parts.unit_column)
+    result = shown(quantity, parts.unit)
     if not math.isfinite(result.value):
-        raise CalculationError(start, f"`{name}` is too large to compute", "check the numbers")
-    step = Step(
-        name, parser.written(), parser.written(substitute=True), result, match["note"] or "", not parser.computes
-    )
+        raise CalculationError(parts.column, f"`{parts.name}` is too large to compute", "check the numbers")
+    values = {name: str(shown(known[name], None)) for name in parser.names()}
+    step = Step(parts.name, parser.written(), parser.written(values), result, parts.note, not parser.computes)
     return step, quantity
 
 
 def convert(quantity: Any, unit: str) -> float:
     """How many ``unit`` a quantity of :func:`calculate` is. Raises CalculationError where that makes no sense."""
-    return float(_convert(quantity, unit, 0).magnitude)
+    return float(in_unit(quantity, unit, 0).magnitude)
 
 
-def _convert(quantity: Any, unit: str, column: int) -> Any:
+def in_unit(quantity: Any, unit: str, column: int) -> Any:
+    """A quantity counted in ``unit``, which stands at ``column`` of its line. Raises CalculationError."""
     import pint
 
-    target = _Parser(unit, column, {}).unit_only()
+    target = Parser(unit, column, {}).unit_only()
     try:
         return quantity.to(target.units) / target.magnitude
     except pint.DimensionalityError:
@@ -115,7 +90,9 @@ _FUNCTIONS: dict[str, tuple[int, int]] = {
 }
 """The functions, and how many arguments each takes, at least and at most."""
 
-_PLAIN: dict[str, Callable[[float], float]] = {
+_PLAIN: dict[str, Callable[..., Any]] = {
+    "min": min,
+    "max": max,
     "exp": math.exp,
     "ln": math.log,
     "log2": math.log2,
@@ -132,8 +109,11 @@ class _Token:
     column: int
 
 
-class _Parser:
+class Parser:
     """Reads and computes one expression: sums of products of powers of numbers, names, functions and parentheses."""
+
+    functions: Mapping[str, Callable[..., Any]] = _PLAIN
+    """How functions compute; a subclass may compute with more than single numbers."""
 
     def __init__(self, text: str, column: int, known: Mapping[str, Any]) -> None:
         self.tokens = _tokens(text, column)
@@ -143,7 +123,12 @@ class _Parser:
         self.computes = False
         self.end = column + len(text)
 
+    def plain_number(self, quantity: Any) -> Any:
+        """A quantity without a unit as what functions and exponents compute with."""
+        return float(quantity.to("").magnitude)
+
     def whole(self) -> Any:
+        """The quantity that the expression comes to. Raises CalculationError."""
         quantity = self._guarded(self._sum)
         if self.index < len(self.tokens):
             token = self.tokens[self.index]
@@ -157,17 +142,21 @@ class _Parser:
         quantity = 1 * self._unit(self._next())
         return self._more_units(quantity)
 
-    def written(self, *, substitute: bool = False) -> str:
-        """The expression in the signs of arithmetic; with ``substitute`` each name's value in its place."""
+    def names(self) -> set[str]:
+        """The names of known quantities in the expression."""
+        return {token.text for token in self.tokens if token.kind == "name" and token.text in self.known}
+
+    def written(self, values: Mapping[str, str] | None = None) -> str:
+        """The expression in the signs of arithmetic; with ``values`` what they hold in the place of each name."""
         parts: list[str] = []
         for before, token in zip([None, *self.tokens], self.tokens, strict=False):
-            text = {"*": " × ", "×": " × ", "/": " ÷ ", "÷": " ÷ ", "+": " + ", "-": " − ", "**": "^"}.get(
+            text = {"*": " × ", "×": " × ", "/": " ÷ ", "÷": " ÷ ", "+": " + ", "-": " − ", "**": "^", ",": ", "}.get(
                 token.text, token.text
             )
             if token.kind == "operator" and token.text == "/" and self._in_unit(token):
                 text = "/"
-            elif token.kind == "name" and substitute and token.text in self.known:
-                text = str(shown(self.known[token.text], None)).replace(" ", NO_BREAK_SPACE)
+            elif token.kind == "name" and values and token.text in values:
+                text = values[token.text].replace(" ", NO_BREAK_SPACE)
             elif token.kind == "name" and before is not None and before.kind == "number":
                 text = f"{NO_BREAK_SPACE}{text}"
             parts.append(text)
@@ -237,7 +226,7 @@ class _Parser:
             self.computes = True
             self._next()
             exponent = self._power()
-            value = value ** float(exponent.to("").magnitude)
+            value = value ** self.plain_number(exponent)
         if isinstance(value.magnitude, complex):
             # The root of a negative number.
             raise OverflowError
@@ -293,13 +282,13 @@ class _Parser:
         if not least <= len(arguments) <= most:
             raise CalculationError(name.column, f"`{name.text}` does not take {len(arguments)} arguments", "check them")
         if name.text in ("min", "max"):
-            return functools.reduce(min if name.text == "min" else max, arguments)
+            return functools.reduce(self.functions[name.text], arguments)
         if name.text == "sqrt":
             return arguments[0] ** 0.5
         argument = arguments[0]
         if name.text in ("ceil", "floor", "round") and not argument.dimensionless:
-            return type(argument)(float(_PLAIN[name.text](argument.magnitude)), argument.units)
-        return type(argument)(float(_PLAIN[name.text](float(argument.to("").magnitude))), "")
+            return type(argument)(self.functions[name.text](argument.magnitude) * 1.0, argument.units)
+        return type(argument)(self.functions[name.text](self.plain_number(argument)) * 1.0, "")
 
     def _expect(self, text: str) -> None:
         token = self._next()

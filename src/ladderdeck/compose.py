@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from .answer_html import AnswerHtml
 from .answering import ItemKey
+from .drill_html import DrillHtml
 from .ledger import Entry
 from .model import Kind, Language, Pack, Rung, Text, Topic
 from .note import Note, Origin
@@ -27,15 +28,20 @@ _LANG_ATTRIBUTE = {Language.CHINESE: "zh-CN", Language.ENGLISH: "en"}
 
 
 def compose(
-    packs: Iterable[Pack], settings: Settings, answers: Mapping[ItemKey, AnswerHtml] | None = None
+    packs: Iterable[Pack],
+    settings: Settings,
+    answers: Mapping[ItemKey, AnswerHtml] | None = None,
+    drills: Sequence[DrillHtml] = (),
 ) -> tuple[Note, ...]:
-    """The notes of all packs, deck by deck, topic by topic, rungs in order. ``answers`` are the answers to their items.
+    """The notes of all packs, deck by deck, topic by topic, rungs in order. ``answers`` are the answers to their items,
+    ``drills`` those of all packs.
 
     ``due`` counts within a deck, so that a change in one pack never moves the cards of another.
     """
     notes: list[Note] = []
     for pack in sorted(packs, key=lambda p: (p.name, p.language.value)):
-        notes.extend(_Composer(pack, settings, answers or {}).notes())
+        own = [drill for drill in drills if drill.placed.pack is pack]
+        notes.extend(_Composer(pack, settings, answers or {}, own).notes())
     return tuple(notes)
 
 
@@ -67,6 +73,7 @@ class _Composer:
     pack: Pack
     settings: Settings
     answers: Mapping[ItemKey, AnswerHtml]
+    drills: Sequence[DrillHtml]
 
     def notes(self) -> Iterator[Note]:
         places: Counter[tuple[Kind, str]] = Counter()
@@ -81,6 +88,7 @@ class _Composer:
             Kind.SIGN: self._signs,
             Kind.RED_FLAG: self._red_flags,
             Kind.LADDER: self._ladder,
+            Kind.DRILL: self._drills,
         }
         kinds = self.settings.kinds
         tags = topic_tags(self.pack.name, (topic.title.text for topic in self.pack.topics))
@@ -125,7 +133,7 @@ class _Composer:
         origin = Origin(pack.name, pack.language.value, kind, topic, text.text, 0)
         deck = self.settings.deck_name(pack.name, pack.language)
         answer = self._answer(kind, topic, asked or text.text)
-        return Note(origin, {**common, **fields, **answer}, tuple(sorted(all_tags)), deck, 0, text.position)
+        return Note(origin, {**common, **answer, **fields}, tuple(sorted(all_tags)), deck, 0, text.position)
 
     def _answer(self, kind: Kind, topic: str, text: str) -> dict[str, str]:
         answer = self.answers.get(ItemKey(self.pack.name, self.pack.language.value, kind, topic, text), AnswerHtml())
@@ -157,6 +165,18 @@ class _Composer:
         place = f'{_steps(None, len(topic.rungs))}<span class="number">{len(topic.rungs)}</span>'
         fields = {"Place": place, "Ladder": _ladder_list(topic.rungs)}
         yield self._note(Kind.LADDER, title, topic.title, _block(title), fields)
+
+    def _drills(self, topic: Topic) -> Iterator[Note]:
+        for drill in self.drills:
+            if drill.placed.topic is not topic:
+                continue
+            fields = {"Signs": "", **drill.fields}
+            if drill.placed.rung is not None:
+                index, rungs = drill.placed.rung, topic.rungs
+                fields["Place"] = f"{_steps(index, len(rungs))}{index + 1} / {len(rungs)}"
+                fields["Next"] = _questions(rungs[index])
+            question = fields.pop("Question")
+            yield self._note(Kind.DRILL, topic.title.text, drill.placed.drill.id, question, fields)
 
     def _probes(self) -> Iterator[Note]:
         for probe in self.pack.probes:

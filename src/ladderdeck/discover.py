@@ -70,6 +70,16 @@ def discover(paths: Sequence[Path]) -> Found:
     return Found(tuple(documents), tuple(passed_over.values()), tuple(problems))
 
 
+def with_arriving(found: Found, arriving: Sequence[Document]) -> Found:
+    """What would be found if the packs ``arriving`` had their places on the disk."""
+    if not arriving:
+        return found
+    places = {document.file.resolve() for document in arriving}
+    documents = [document for document in found.documents if document.file.resolve() not in places]
+    problems = [problem for problem in found.problems if problem.code != "no-packs"]
+    return Found((*documents, *arriving), found.passed_over, tuple(problems))
+
+
 def _is_under(path: Path, folder: Path) -> bool:
     return path.resolve().is_relative_to(folder.resolve())
 

@@ -9,8 +9,11 @@ from pathlib import Path
 from .answer_html import AnswerHtml, render_answers
 from .answering import Answers, ItemKey, match_answers
 from .answers import parse_answers
-from .beside import Pictures, answer_documents
-from .discover import Document, discover
+from .beside import Pictures, answer_documents, drill_documents
+from .discover import Document, discover, with_arriving
+from .drill_file import parse_drills
+from .drill_html import DrillHtml, render_drills
+from .drill_match import place_drills
 from .home import Home, find_home, other_ledgers
 from .ledger import Ledger, read_ledger
 from .library import Library, read_library
@@ -24,8 +27,8 @@ from .settings import Settings, read_settings
 class Inputs:
     """Everything that a build reads: the deck's home with its settings and ledger, packs and answers, all problems.
 
-    ``ledger`` is None where there is none yet, ``ledger_data`` its file's content. ``files`` are the packs and answer files
-    by their paths as they are shown.
+    ``ledger`` is None where there is none yet, ``ledger_data`` its file's content. ``files`` are the packs, answer files and
+    drill files by their paths as they are shown.
     """
 
     home: Home
@@ -38,18 +41,24 @@ class Inputs:
     pictures: Mapping[str, bytes]
     problems: tuple[Problem, ...]
     ledger_data: bytes = b""
+    drills: tuple[DrillHtml, ...] = ()
 
 
-def read_inputs(paths: Sequence[Path], language: Language | None, ledger: Path | None = None) -> Inputs:
-    """The packs at ``paths``, and what belongs to their deck."""
+def read_inputs(
+    paths: Sequence[Path], language: Language | None, ledger: Path | None = None, arriving: Sequence[Document] = ()
+) -> Inputs:
+    """The packs at ``paths``, and what belongs to their deck. ``arriving`` are packs that are taken as if their files were
+    there already, in place of what is."""
     home = find_home(paths, ledger)
-    found_packs = discover(paths)
+    found_packs = with_arriving(discover(paths), arriving)
     library = read_library(found_packs, language)
     problems = [*library.problems, *other_ledgers(home, paths)]
     documents = answer_documents(found_packs.documents, problems)
-    pictures = Pictures(home.folder, documents)
+    drill_files = drill_documents(found_packs.documents, problems)
+    pictures = Pictures(home.folder, [*documents, *drill_files])
     answers = _read_answers(documents, library, problems)
     answer_html, answer_problems = render_answers(answers, pictures.find)
+    drills = _read_drills(drill_files, library, language, pictures, problems)
     problems.extend((*answer_problems, *pictures.problems, *judge(library.packs, answers)))
     settings, known = Settings(), None
     if (data := _read(home.settings, problems)) is not None:
@@ -58,9 +67,19 @@ def read_inputs(paths: Sequence[Path], language: Language | None, ledger: Path |
     if (data := _read(home.ledger, problems)) is not None:
         known, found = _parse_ledger(data, shown(home.ledger))
         problems.extend(found)
-    files = {document.path: document.file for document in (*found_packs.documents, *documents)}
+    files = {document.path: document.file for document in (*found_packs.documents, *documents, *drill_files)}
     return Inputs(
-        home, settings, known, files, library, answers, answer_html, pictures.files, tuple(problems), data or b""
+        home,
+        settings,
+        known,
+        files,
+        library,
+        answers,
+        answer_html,
+        pictures.files,
+        tuple(problems),
+        data or b"",
+        drills,
     )
 
 
@@ -74,6 +93,25 @@ def _read_answers(documents: Sequence[Document], library: Library, problems: lis
     answers = match_answers(library.packs, files)
     problems.extend(answers.problems)
     return answers
+
+
+def _read_drills(
+    documents: Sequence[Document],
+    library: Library,
+    language: Language | None,
+    pictures: Pictures,
+    problems: list[Problem],
+) -> tuple[DrillHtml, ...]:
+    files = []
+    for document in documents:
+        file, found = parse_drills(document.data, document.path)
+        problems.extend(found)
+        if file is not None:
+            files.append(file)
+    placed, place_problems = place_drills(library.packs, files, all_languages=language is None)
+    drills, drill_problems = render_drills(placed, pictures.find)
+    problems.extend((*place_problems, *drill_problems))
+    return drills
 
 
 def _parse_ledger(data: bytes, file: str) -> tuple[Ledger, tuple[Problem, ...]]:

@@ -71,7 +71,8 @@ def match(origins: Sequence[Origin], entries: Iterable[Entry], gone: frozenset[_
     renamed = _renamed_packs(origins, known, gone)
     matcher = _Matcher(origins, known, renamed)
     matcher.exact()
-    matcher.similar([kind for kind in Kind if kind is not Kind.LADDER])
+    # A drill is its id: another id is another drill, however alike they are.
+    matcher.similar([kind for kind in Kind if kind not in (Kind.LADDER, Kind.DRILL)])
     matcher.ladders()
     matcher.similar([Kind.LADDER])
     matcher.across_packs(gone)

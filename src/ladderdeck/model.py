@@ -32,6 +32,7 @@ class Kind(Enum):
     LADDER = "ladder"
     RED_FLAG = "red-flag"
     PROBE = "probe"
+    DRILL = "drill"
 
 
 @dataclass(frozen=True, order=True)

@@ -83,6 +83,7 @@ NOTE_TYPES: Mapping[Kind, NoteType] = MappingProxyType(
             _note_type(Kind.LADDER, 604679399723, "Ladder", 4336021829336000),
             _note_type(Kind.RED_FLAG, 562374883214, "Red Flag", 5655402347065000),
             _note_type(Kind.PROBE, 559747287318, "Probe", 1318964334147000),
+            _note_type(Kind.DRILL, 682452255645, "Drill", 7743704674174000),
         )
     }
 )

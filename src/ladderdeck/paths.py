@@ -13,3 +13,8 @@ def shown(path: Path) -> str:
     What is no UTF-8 becomes an escape, since it could not be printed.
     """
     return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
+
+
+def on_disk(name: str) -> str:
+    """A name in its real characters as the disk calls take it: the other way round than :func:`shown`."""
+    return os.fsdecode(name.encode("utf-8", "surrogatepass"))

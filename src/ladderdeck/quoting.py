@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .calc import CalculationError, convert
+from .calc import convert
+from .calc_line import CalculationError
 from .units import Quantity, show_number
 from .worked import Worked
 

@@ -25,6 +25,7 @@ _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,500})\]\(([^()\s]*(?:\([^()\s]*\)[^()\
 _FOLLOWABLE = re.compile(r"(?:https?://|mailto:)\S")
 _DOCUMENT = re.compile(r"(?:\.{0,2}/|#)\S+|[^\s:]+\.(?:md|markdown|html?|pdf|png|jpe?g|svg|txt)(?:#\S*)?\Z")
 _BOLD = re.compile(r"\*+")
+_FORMULA_AND_STOP = re.compile(r"<[^>]*>|(\\\((?:(?!\\\)).)*\\\)[，。；：、！？）」』】》”’,.;:!?)]+)", re.DOTALL)
 _INFO_WORD = re.compile(r"[\w+#.-]+")
 
 
@@ -74,6 +75,16 @@ def show_text(text: str) -> str:
     return harmless("<span>\\</span>".join(escape(piece, quote=False) for piece in _LIVE_TEX.split(text)))
 
 
+def keep_stops(html: str) -> str:
+    """HTML in which no line can begin with the punctuation behind a formula: browsers may break behind what MathJax makes."""
+
+    def keep(match: re.Match[str]) -> str:
+        # A tag is matched only to be left alone: its attributes may hold the same signs.
+        return f'<span class="together">{match[1]}</span>' if match[1] else match[0]
+
+    return _FORMULA_AND_STOP.sub(keep, html) if "\\(" in html else html
+
+
 def show_math(formula: str, *, display: bool) -> str:
     """A formula in the delimiters that Anki's MathJax looks for."""
     content = harmless(escape(formula.strip(), quote=False))
@@ -90,7 +101,7 @@ def _fence(opening: str, content: str) -> str:
 def _inline(source: str) -> str:
     if not _MARKUP.search(source):
         return _show_lines(source)
-    return "".join(_html(token) for token in _parse(source))
+    return keep_stops("".join(_html(token) for token in _parse(source)))
 
 
 def _show_lines(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from .coverage import KINDS, Row
 from .identity import Change, Changed
-from .model import Kind, Problem, Severity
+from .model import Kind, Pack, Problem, Severity
 from .note import IdentifiedNote
 from .tags import RETIRED_SEARCH
 
@@ -17,6 +17,7 @@ _NAMES = {
     Kind.LADDER: ("ladder", "ladders"),
     Kind.RED_FLAG: ("red flag", "red flags"),
     Kind.PROBE: ("probe", "probes"),
+    Kind.DRILL: ("drill", "drills"),
 }
 
 
@@ -66,6 +67,39 @@ def change_lines(changes: Sequence[Changed], *, verbose: bool) -> list[str]:
         if change is Change.RETIRED:
             lines.append(f"  In Anki, search {RETIRED_SEARCH} to see the retired cards, and suspend or delete them.")
     return lines
+
+
+def arrival_lines(pack: Pack, before: Pack | None, changes: Sequence[Changed], *, built: bool) -> list[str]:
+    """What a pack that arrives would change: its versions, its notes by name, and what becomes of their history.
+
+    ``before`` is the pack that is there, ``built`` says whether its notes were ever built.
+    """
+    name = f"{pack.name} ({pack.language.value})"
+    if before is None:
+        topics = count_of(len(pack.topics), "topic", "topics")
+        return [f"{name}, {_version(pack)}: new, with {topics}"]
+    lines = [f"{name}: {_version(before)} is there, {_version(pack)} arrives"]
+    if not changes:
+        return lines
+    than = "what was built last" if built else "the file that is there, which was never built"
+    lines.append(f"  Compared with {than}:")
+    counts = Counter(changed.change for changed in changes)
+    # Cards that only show another one's new wording are counted, not named.
+    named = [changed for changed in changes if changed.change is not Change.UPDATED]
+    lines.extend(f"  {line}" for line in change_lines(changes, verbose=False)[:1])
+    lines.extend(f"  {line}" for line in change_lines(named, verbose=True)[1:] if RETIRED_SEARCH not in line)
+    gone, fresh = counts[Change.RETIRED], counts[Change.NEW]
+    history = [f"{count_of(len(changes) - gone - fresh, 'card keeps its', 'cards keep their')} history"]
+    if fresh:
+        history.append(f"{count_of(fresh, 'is', 'are')} new")
+    if gone:
+        history.append(f"{count_of(gone, 'retires and stays', 'retire and stay')} in Anki, tagged, until you delete it")
+    lines.append(f"  {'; '.join(history) if built else 'No history is at stake'}.")
+    return lines
+
+
+def _version(pack: Pack) -> str:
+    return pack.version or "no version"
 
 
 def _change_line(changed: Changed) -> str:

@@ -21,7 +21,7 @@ from markdown_it.token import Token
 from .located import is_wide
 from .model import Position, Problem, Severity, Text
 from .quoting import check_quote
-from .render import harmless, install_math, show_math, show_text
+from .render import harmless, install_math, keep_stops, show_math, show_text
 from .worked import Worked, work
 
 _FOLLOWABLE = re.compile(r"(?:https?://|mailto:)\S")
@@ -134,7 +134,7 @@ class _Page:
             else:
                 parts.append(self.span(token, line))
             index += 1
-        return "".join(parts)
+        return keep_stops("".join(parts))
 
     def quote(self, label: str, name: str, line: int) -> str:
         shown, complaint = check_quote(label, name, self.worked)

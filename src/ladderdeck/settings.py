@@ -24,7 +24,7 @@ class Settings:
     """
 
     root: str = "Ladders"
-    kinds: tuple[Kind, ...] = (Kind.RUNG, Kind.SIGN, Kind.RED_FLAG, Kind.LADDER, Kind.PROBE)
+    kinds: tuple[Kind, ...] = (Kind.RUNG, Kind.SIGN, Kind.RED_FLAG, Kind.LADDER, Kind.DRILL, Kind.PROBE)
     decks: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def deck_name(self, pack: str, language: Language) -> str:

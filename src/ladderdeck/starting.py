@@ -14,7 +14,7 @@ from .files import replace_together
 from .front_matter import is_pack_name
 from .library import read_library
 from .model import Language, Pack, Position, Problem, Severity
-from .paths import shown
+from .paths import on_disk, shown
 
 PACK_FILE = "SKILL.md"
 LONGEST_NAME = 80
@@ -56,10 +56,10 @@ def new_pack(name: str, language: Language, folder: Path) -> tuple[dict[Path, by
     for pack in packs_in(folder):
         if (pack.name.casefold(), pack.language) == (name.casefold(), language):
             message = f"there is a pack `{pack.name}` in the language `{language.value}` already"
-            return {}, (_taken(Path(pack.path), "duplicate-pack", message),)
-    home = folder / name
+            return {}, (_taken(pack.path, "duplicate-pack", message),)
+    home = folder / on_disk(name)
     if home.exists() or home.is_symlink():
-        return {}, (_taken(home, "taken", "there is something of that name already"),)
+        return {}, (_taken(shown(home), "taken", "there is something of that name already"),)
     source = Path(__file__).parent / "beginnings" / language.value
     return {
         home / file.relative_to(source): file.read_bytes().replace(_PLACEHOLDER.encode(), name.encode())
@@ -67,9 +67,9 @@ def new_pack(name: str, language: Language, folder: Path) -> tuple[dict[Path, by
     }, ()
 
 
-def _taken(place: Path, code: str, message: str) -> Problem:
+def _taken(place: str, code: str, message: str) -> Problem:
     hint = "choose another name; nothing that is there is overwritten"
-    return Problem(code, Severity.ERROR, Position(shown(place)), message, hint)
+    return Problem(code, Severity.ERROR, Position(place), message, hint)
 
 
 def missing_templates(packaged: Path, folder: Path) -> dict[Path, bytes]:

@@ -38,6 +38,7 @@ percent = 0.01
 hertz = 1 / second = Hz
 """
 
+_LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -82,6 +83,7 @@ def unit_name(units: Any) -> str:
     return f"{registry().Unit(units):~C}".replace("**", "^").replace("*", "·")
 
 
+@functools.cache
 def is_unit(name: str) -> bool:
     """Whether a word is a unit, with or without a prefix."""
     return name in registry()
@@ -96,3 +98,9 @@ def show_number(value: float) -> str:
         return f"{value:,.{digits}f}".rstrip("0").rstrip(".") if digits else f"{value:,.0f}"
     mantissa, exponent = f"{value:.2e}".split("e")
     return f"{mantissa.rstrip('0').rstrip('.')}×10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+
+
+def read_number(shown: str) -> float:
+    """The number that a text of :func:`show_number` says."""
+    mantissa, _, power = shown.replace(",", "").partition("×10")
+    return float(f"{mantissa}e{power.translate(_LOWERED) or 0}")

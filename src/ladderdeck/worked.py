@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .calc import NO_BREAK_SPACE, CalculationError, Step, calculate
+from .calc import NO_BREAK_SPACE, Step, calculate
+from .calc_line import CalculationError
 from .model import Position, Problem, Severity, Text
 from .render import show_text
+
+OPEN_STEPS = 2
+"""How many steps a calculation may have to stand in the text as it is."""
 
 
 @dataclass(frozen=True)
@@ -19,9 +24,17 @@ class Worked:
     quantities: Mapping[str, Any] | None = None
 
     def html(self, block: int) -> str:
-        """A block as a list of definitions: what is given, and what comes out of it by which arithmetic."""
-        lines = "".join(_line(step) for step in self.blocks[block])
-        return f'<dl class="calc">{lines}</dl>'
+        """A block as a list of definitions: what comes out, and by which arithmetic. A long one is folded.
+
+        The text quotes what matters of a block; unfolded, the arithmetic would push the text off a phone's screen.
+        """
+        steps = self.blocks[block]
+        lines = f'<dl class="calc">{"".join(_line(step) for step in steps)}</dl>'
+        if len(steps) <= OPEN_STEPS:
+            return lines
+        chinese, english = f"演算：{len(steps)} 步", f"Worked out in {len(steps)} steps"
+        label = f'<span class="zh">{chinese}</span><span class="en">{english}</span>'
+        return f'<details class="worked"><summary class="tappable">{label}</summary>{lines}</details>'
 
 
 def work(blocks: Sequence[Text]) -> tuple[Worked, tuple[Problem, ...]]:
@@ -47,12 +60,16 @@ def work(blocks: Sequence[Text]) -> tuple[Worked, tuple[Problem, ...]]:
 
 
 def _line(step: Step) -> str:
+    """A step: name, remark and result in one line, the arithmetic below it."""
     result = f"<b>{show_text(str(step.result).replace(' ', NO_BREAK_SPACE))}</b>"
-    if step.given:
-        arithmetic = f"= {result}"
-    elif step.substituted == step.expression:
-        arithmetic = f"= {show_text(step.expression)} = {result}"
-    else:
-        arithmetic = f"= {show_text(step.expression)}<br>= {show_text(step.substituted)}<br>= {result}"
     note = f' <span class="note">{show_text(step.note)}</span>' if step.note else ""
-    return f'<dt dir="auto">{show_text(step.name)}{note}</dt><dd>{arithmetic}</dd>'
+    ways = [] if step.given else dict.fromkeys((step.expression, step.substituted))
+    arithmetic = "".join(f"<dd>= {_powers(show_text(way))}</dd>" for way in ways)
+    return f'<dt dir="auto"><span>{show_text(step.name)}{note}</span> {result}</dt>{arithmetic}'
+
+
+_POWER = re.compile(r"\^(-?[\w.]+|\([^()]*\))")
+
+
+def _powers(expression: str) -> str:
+    return _POWER.sub(r"<sup>\1</sup>", expression)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import yaml
 
-from .model import Position, Problem, Severity
+from .model import Position, Problem, Severity, Text
 from .reading import character_problem, unfit_characters
 
 _LINE_BREAKS = dict.fromkeys(map(ord, "\x85\u2028\u2029"), " ")
@@ -37,6 +37,11 @@ class YamlReader:
 
     def entries(self, text: str) -> dict[str, yaml.Node] | None:
         """The top-level keys and their nodes; None, and a problem, where the text is no mapping of keys."""
+        root = self.root(text)
+        return None if root is None else {key: value for key, (_, value) in self.keys(root, self.what).items()}
+
+    def root(self, text: str) -> yaml.MappingNode | None:
+        """The text as a mapping; None, and a problem, where it is none."""
         try:
             root = yaml.compose(text.translate(_LINE_BREAKS), Loader=yaml.SafeLoader)
         except yaml.MarkedYAMLError as error:
@@ -55,22 +60,63 @@ class YamlReader:
             position = Position(self.file, self.first_line)
             self.report("yaml", position, f"{self.what} holds no keys", "write `key: value` lines")
             return None
-        return self._unique(root)
+        return root
 
-    def _unique(self, root: yaml.MappingNode) -> dict[str, yaml.Node]:
-        entries: dict[str, yaml.Node] = {}
-        for key, value in root.value:
+    def keys(self, node: yaml.MappingNode, what: str) -> dict[str, tuple[Position, yaml.Node]]:
+        """The keys of a mapping with their own places and their values; ``what`` names the mapping in messages."""
+        entries: dict[str, tuple[Position, yaml.Node]] = {}
+        for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 self.report("yaml", self.place(key), "a key must be a word", "write `key: value`")
             elif key.tag == "tag:yaml.org,2002:merge":
                 message, hint = "`<<` takes over keys from elsewhere, which is not read", "write the keys out"
                 self.report("yaml", self.place(key), message, hint)
             elif key.value in entries:
-                message = f"the key `{key.value}` stands twice in {self.what}"
+                message = f"the key `{key.value}` stands twice in {what}"
                 self.report("duplicate-key", self.place(key), message, "keep one of the two")
             else:
-                entries[key.value] = value
+                entries[key.value] = self.place(key), value
         return entries
+
+    def mapping(self, node: yaml.Node | None, key: str, hint: str) -> dict[str, tuple[Position, yaml.Node]]:
+        """The keys of a nested mapping, as :meth:`keys`; empty, and a problem, where the node is something else."""
+        if isinstance(node, yaml.MappingNode):
+            return self.keys(node, f"`{key}`")
+        if node is not None:
+            self.report(f"wrong-{key}", self.place(node), f"`{key}` must map names to values", hint)
+        return {}
+
+    def markdown(self, node: yaml.Node | None, key: str) -> Text:
+        """A text that may have several lines, and the place of its first one; '' where there is none."""
+        if node is None:
+            return Text("", Position(self.file, self.first_line))
+        if not isinstance(node, yaml.ScalarNode):
+            self.report(f"wrong-{key}", self.place(node), f"`{key}` must be one text", f"write `{key}: text`")
+            return Text("", self.place(node))
+        text = str(node.value) if any(True for _ in self._checked(node)) else ""
+        return Text(text.rstrip(), self.content_place(node))
+
+    def content_place(self, node: yaml.ScalarNode) -> Position:
+        """Where the text itself begins: behind a quote, or on the line below `|`."""
+        place = self.place(node)
+        if node.style in ("|", ">"):
+            return Position(place.file, place.line + 1, self._indent(node) + 1)
+        return Position(place.file, place.line, place.column + (1 if node.style else 0))
+
+    def lines(self, node: yaml.ScalarNode) -> list[Text]:
+        """The lines of a text behind `|`, each with the place of its first character."""
+        first = self.content_place(node)
+        texts = enumerate(str(node.value).rstrip().split("\n"))
+        return [Text(text, Position(self.file, first.line + number, first.column)) for number, text in texts]
+
+    def _indent(self, node: yaml.ScalarNode) -> int:
+        """How far a block of text is indented in the file, found where its first line with something on it stands."""
+        source = node.start_mark.buffer or ""
+        below = source[node.start_mark.pointer :].split("\n")[1:]
+        for written, read in zip(below, str(node.value).split("\n"), strict=False):
+            if written.strip():
+                return max(len(written.rstrip()) - len(read.rstrip()), 0)
+        return 0
 
     def complained_about(self, node: yaml.Node) -> bool:
         """Whether a problem was reported at the node's place already."""

@@ -15,10 +15,13 @@ from .. import __version__
 _COMMANDS = {
     "build": "build the deck (this is what happens without a command)",
     "new": "write a commented pack to start from",
+    "add": "take a downloaded pack into cards/, after showing what it changes",
     "check": "show what is wrong with packs, and build nothing",
     "answers": "show which items are answered, or write skeletons for the rest",
     "preview": "show all cards in one page, as a phone shows them",
     "templates": "write the cards' templates into a folder, for a look of your own",
+    "serve": "hand the package to a phone in the same network, with a QR code",
+    "push": "send the package into a running Anki, and look at what arrived",
     "inspect": "print the parsed packs as JSON",
 }
 

@@ -34,6 +34,7 @@ def command(name: str, language: str | None, folder: Path) -> None:
 
     Example: python build.py new system-design --language en
     """
+    name = shown(Path(name)) if name else name
     if wrong := wrong_name(name):
         raise click.BadParameter(f"{wrong}.", param_hint="NAME")
     files, problems = new_pack(name, given_language(language) or _usual_language(folder), folder)

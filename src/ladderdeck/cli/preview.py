@@ -100,7 +100,7 @@ class _Made:
 def _make(paths: Sequence[Path], language: Language | None, ledger: Path | None, templates: Path) -> _Made:
     inputs = read_inputs(paths, language, ledger)
     look = load_templates(templates)
-    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html)
+    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html, inputs.drills)
     return _Made(tuple(notes), (*inputs.problems, *look.problems), look, inputs)
 
 

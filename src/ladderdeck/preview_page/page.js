@@ -16,7 +16,7 @@
     if (!words.has(card)) words.set(card, [...Object.values(card.fields).map(plainText), card.tags].join("\n").toLowerCase());
     return words.get(card);
   };
-  const names = { rung: "rungs", sign: "signs", ladder: "ladders", "red-flag": "red flags", probe: "probes" };
+  const names = { rung: "rungs", sign: "signs", ladder: "ladders", "red-flag": "red flags", probe: "probes", drill: "drills" };
 
   let shown = data.cards.map((card, index) => index); // the cards that pass the filter
   let chosen = 0; // a place in `shown`
@@ -42,11 +42,13 @@
   const zoomed = (css, factor) => css.replace(/(font-size:\s*)([\d.]+)px/g, (all, head, size) => `${head}${size * factor}px`);
 
   // A page that holds one side of a card, with the classes of a phone. It may run its own script, and reach nothing.
-  function frameOf(html, night, zoom) {
+  function frameOf(html, night, zoom, days) {
     const policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
     const relay = "addEventListener('keydown',e=>{if(!/^(BUTTON|SUMMARY|A)$/.test(e.target.tagName)){if(e.key===' ')e.preventDefault();parent.postMessage({key:e.key},'*')}});addEventListener('scroll',()=>parent.postMessage({top:scrollY},'*'))";
+    // A drill takes its numbers by the date: in the frame the clock is set forward, so that the card's own script finds that day.
+    const later = `Date=class extends Date{constructor(...given){if(given.length)super(...given);else super(Date.now())}static now(){return super.now()+${days * 864e5}}}`;
     return `<!doctype html><html class="mobile"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">`
-      + `<meta name="viewport" content="width=device-width, initial-scale=1"><base target="_blank"><title>Card</title><style>${zoomed(data.css, zoom)}</style></head>`
+      + `<meta name="viewport" content="width=device-width, initial-scale=1"><base target="_blank"><title>Card</title>${days ? `<script>${later}<\/script>` : ""}<style>${zoomed(data.css, zoom)}</style></head>`
       + `<body class="card card1 mobile${night ? " nightMode night_mode" : ""}"><div id="qa">${withPictures(html)}</div><script>${relay}<\/script></body></html>`;
   }
 
@@ -57,9 +59,12 @@
     find("place").textContent = card ? card.place : "";
     find("problems").replaceChildren(...(card ? card.problems : []).map(number => problemLine(data.problems[number])));
     const stage = find("stage");
+    if (!card) find("days").hidden = true;
     if (!card) return stage.replaceChildren(element("p", "", "No card passes the filter."));
     const sides = anki.card(data.types[card.kind], valuesOf(card));
     const width = Number(find("width").value), zoom = Number(find("zoom").value);
+    const days = card.kind === "drill" ? Number(find("day").value) : 0;
+    showDay(card.kind === "drill", days);
     const wanted = [];
     for (const colour of ["light", "dark"]) for (const side of ["front", "back"]) if (find(side).checked && find(colour).checked) wanted.push([side, colour]);
     const figures = wanted.map(([side, colour], place) => {
@@ -69,7 +74,7 @@
       const frame = figure.querySelector("iframe");
       frame.title = `${side} of the card, ${colour}`;
       frame.style.width = `${width}px`;
-      const html = frameOf(sides[side], colour === "dark", zoom);
+      const html = frameOf(sides[side], colour === "dark", zoom, days);
       const before = inFrame.get(frame);
       if (before?.html !== html) {
         const top = keep && before?.top ? before.top : 0;
@@ -81,6 +86,16 @@
     // A frame that is put in its place once more loads once more, and forgets what was ticked.
     const same = figures.length === stage.childNodes.length && figures.every((figure, place) => figure === stage.childNodes[place]);
     if (!same) stage.replaceChildren(...figures);
+  }
+
+  // The slider that only drills have: which day it is for the card.
+  function showDay(isDrill, days) {
+    find("days").hidden = !isDrill;
+    const date = new Date();
+    date.setDate(date.getDate() + days);
+    const name = date.toLocaleDateString("en", { weekday: "short", day: "numeric", month: "short" });
+    find("date").textContent = days ? `${name} (+${days})` : "today";
+    find("day").setAttribute("aria-valuetext", find("date").textContent);
   }
 
   function emptyFigure() {
@@ -246,7 +261,7 @@
 
   fillFilters();
   for (const id of ["text", "topic", "kind", "troubled"]) find(id).addEventListener("input", filter);
-  for (const id of ["front", "back", "light", "dark", "width", "zoom"]) find(id).addEventListener("input", () => showCard());
+  for (const id of ["front", "back", "light", "dark", "width", "zoom", "day"]) find(id).addEventListener("input", () => showCard());
   find("previous").addEventListener("click", () => choose(chosen - 1));
   find("next").addEventListener("click", () => choose(chosen + 1));
   find("cards").addEventListener("click", () => { document.body.classList.toggle("choosing"); drawList(); });

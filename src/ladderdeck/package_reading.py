@@ -1,0 +1,73 @@
+"""What a package holds, read back from its bytes: the notes as Anki will get them, with the ids that they will have."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class StoredNote:
+    """A note in a package: its ids, the name of its note type, when it last changed (Unix seconds), its tags, all its
+    fields by name in order, and the full name of its card's deck."""
+
+    id: int
+    guid: str
+    note_type: str
+    modified: int
+    tags: tuple[str, ...]
+    fields: Mapping[str, str]
+    deck: str
+
+
+def read_package(data: bytes) -> tuple[StoredNote, ...]:
+    """The notes of a package that this program wrote, sorted by id, from the bytes of its file.
+
+    Raises ValueError with a message for people if the bytes are no such package, OSError if there is no room for a
+    temporary file.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            database = archive.read("collection.anki2")
+            if "collection.anki21" in archive.namelist() or "collection.anki21b" in archive.namelist():
+                raise ValueError("this package comes from Anki itself, and not from a build")
+        return _notes(database)
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError, KeyError) as error:
+        raise ValueError("this is no Anki package, or it is damaged") from error
+    except (sqlite3.Error, json.JSONDecodeError, TypeError, AttributeError) as error:
+        raise ValueError("the package is damaged") from error
+
+
+def _notes(database: bytes) -> tuple[StoredNote, ...]:
+    with tempfile.TemporaryDirectory(prefix="ladderdeck-") as folder:
+        file = Path(folder, "collection.anki2")
+        file.write_bytes(database)
+        connection = sqlite3.connect(file)
+        try:
+            types, decks = (
+                {int(id): value for id, value in json.loads(text).items()}
+                for text in connection.execute("SELECT models, decks FROM col").fetchone()
+            )
+            rows = connection.execute(
+                "SELECT n.id, n.guid, n.mid, n.mod, n.tags, n.flds, c.did FROM notes n JOIN cards c ON c.nid = n.id "
+                "WHERE c.ord = 0 ORDER BY n.id"
+            ).fetchall()
+        finally:
+            connection.close()
+    return tuple(_note(row, types, decks) for row in rows)
+
+
+def _note(row: tuple[Any, ...], types: Mapping[int, Any], decks: Mapping[int, Any]) -> StoredNote:
+    id, guid, type_id, modified, tags, fields, deck_id = row
+    names = [field["name"] for field in types[type_id]["flds"]]
+    values = dict(zip(names, fields.split("\x1f"), strict=False))
+    name = types[type_id]["name"]
+    return StoredNote(id, guid, name, modified, tuple(tags.split()), MappingProxyType(values), decks[deck_id]["name"])
