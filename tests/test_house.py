@@ -30,7 +30,7 @@ ROOMS = {
         "note_types", "templates", "anki_ids", "package", "anki_file", "package_reading",
         "formats", "formats.contract", "formats.apkg", "formats.csv", "formats.json",
     },
-    "edges": {"home", "files", "inputs", "build_problems", "build", "report", "views", "starting", "adding", "watching"},
+    "edges": {"home", "files", "inputs", "build_problems", "build", "report", "views", "starting", "adding", "watching", "former"},
     "handing over": {"transfer", "handover", "qr_code", "anki_connect", "push", "pushing"},
     "previewing": {"preview", "preview_math", "preview_server"},
     "commands": {

@@ -21,6 +21,7 @@ from .common import (
     given_paths,
     json_option,
     ledger_option,
+    named,
     output_option,
     pack_arguments,
     quiet_option,
@@ -130,9 +131,12 @@ def _round(outcome: Outcome, request: Request) -> str:
 
 def _output(output: Path | None, form: str | None) -> tuple[Path, str]:
     """The file to write and its format: each follows from the other where it is not given."""
+    name = form or DEFAULT_FORMAT
+    default = DEFAULT_OUTPUT.with_suffix(load_format(name).suffixes[0])
     if output is None:
-        name = form or DEFAULT_FORMAT
-        return DEFAULT_OUTPUT.with_suffix(load_format(name).suffixes[0]), name
+        return default, name
+    if named(output, default) != output:
+        return named(output, default), name
     meant = format_of(output)
     if form and meant and form != meant:
         raise click.UsageError(f"{shown(output)} ends like the format {meant}, and --format says {form}.")
@@ -158,6 +162,11 @@ def _show_notes(outcome: Outcome, request: Request, *, verbose: bool) -> None:
     click.echo(f"  {kind_counts(present)}")
     if retired:
         click.echo(f"  and {count_of(retired, 'retired note', 'retired notes')}, whose text has left the packs")
+    if outcome.left_out:
+        others = count_of(len(outcome.left_out), "pack", "packs")
+        click.echo(
+            f"  without {others} of this deck: {', '.join(outcome.left_out[:3])}{', …' * (len(outcome.left_out) > 3)}"
+        )
     for line in change_lines(outcome.changes, verbose=verbose):
         click.echo(line)
     if request.dry_run:

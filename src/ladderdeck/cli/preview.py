@@ -25,6 +25,7 @@ from .common import (
     given_language,
     given_paths,
     ledger_option,
+    named,
     output_option,
     pack_arguments,
     quiet_option,
@@ -76,7 +77,7 @@ def command(
     elif port is not None:
         raise click.UsageError("--port belongs to --serve.")
     else:
-        _write(make(), output, quiet=quiet, open_it=open_it)
+        _write(make(), named(output, DEFAULT_OUTPUT), quiet=quiet, open_it=open_it)
 
 
 @dataclass(frozen=True)
