@@ -18,7 +18,7 @@ ROOMS = {
     "comparing": {"likeness", "assignment"},
     "reading": {
         "reading", "yaml_nodes", "located", "markup", "split", "labels", "outline", "front_matter",
-        "linking", "lines", "parser", "recognise", "discover", "library", "settings", "answers", "drills", "drill_file",
+        "linking", "lines", "slips", "parser", "recognise", "discover", "library", "settings", "answers", "drills", "drill_file",
     },
     "rendering": {
         "render", "units", "calc_line", "calc", "columns", "worked", "quoting", "rich", "drill_values", "drill_numbers",
