@@ -7,7 +7,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "src"))
 
 if __name__ == "__main__":
     try:
-        from ladderdeck.cli import main
+        from ladderdeck.__main__ import main
 
         main()
     except ModuleNotFoundError as error:

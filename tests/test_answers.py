@@ -194,9 +194,15 @@ def test_a_clean_answer_file_has_no_problems(folder):
     assert problems(folder) == []
 
 
-def test_an_answer_to_another_pack_is_left_aside(folder):
-    change(folder, "pack: caching", "pack: something-else")
-    assert problems(folder) == []
+@pytest.mark.parametrize(
+    ("name", "hint"), [("cashing", "did you mean `caching`?"), ("something-else", "behind `name:`")]
+)
+def test_an_answer_to_an_unknown_pack_is_left_aside_and_said(folder, name, hint):
+    change(folder, "pack: caching", f"pack: {name}")
+    assert problems(folder) == [("unknown-pack", "warning", 2, 7)]
+    run = ladderdeck("check", "-v", cwd=folder)
+    assert hint in run.out
+    assert "passed over" not in run.out
     assert "0 of 6 answered" in ladderdeck("answers", cwd=folder).out
 
 

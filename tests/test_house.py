@@ -18,7 +18,7 @@ ROOMS = {
     "comparing": {"likeness", "assignment"},
     "reading": {
         "reading", "yaml_nodes", "located", "markup", "split", "labels", "outline", "front_matter",
-        "linking", "lines", "parser", "recognise", "discover", "library", "settings", "answers", "drills", "drill_file",
+        "linking", "lines", "slips", "parser", "recognise", "discover", "library", "settings", "answers", "drills", "drill_file",
     },
     "rendering": {
         "render", "units", "calc_line", "calc", "columns", "worked", "quoting", "rich", "drill_values", "drill_numbers",
@@ -30,12 +30,12 @@ ROOMS = {
         "note_types", "templates", "anki_ids", "package", "anki_file", "package_reading",
         "formats", "formats.contract", "formats.apkg", "formats.csv", "formats.json",
     },
-    "edges": {"home", "files", "inputs", "build_problems", "build", "report", "views", "starting", "adding"},
+    "edges": {"home", "files", "inputs", "build_problems", "build", "report", "views", "starting", "adding", "watching", "former"},
     "handing over": {"transfer", "handover", "qr_code", "anki_connect", "push", "pushing"},
-    "previewing": {"preview", "preview_math"},
+    "previewing": {"preview", "preview_math", "preview_server"},
     "commands": {
         "cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect",
-        "cli.new", "cli.add", "cli.templates", "cli.package_file", "cli.serve", "cli.push", "__main__",
+        "cli.new", "cli.add", "cli.templates", "cli.package_file", "cli.serve", "cli.push", "cli.watch", "__main__",
     },
 }  # fmt: skip
 """Every module is in one room."""
@@ -52,7 +52,17 @@ MAY_IMPORT = {
     "previewing": {"values", "packaging"},
     "handing over": {"values", "composing", "packaging"},
     "edges": {"values", "reading", "rendering", "answering", "identity", "composing", "packaging"},
-    "commands": {"values", "reading", "answering", "composing", "edges", "packaging", "previewing", "handing over"},
+    "commands": {
+        "values",
+        "reading",
+        "answering",
+        "identity",
+        "composing",
+        "edges",
+        "packaging",
+        "previewing",
+        "handing over",
+    },
 }
 """Which rooms a room may import from, besides itself. Reading knows no Anki, packaging no ladder, identity no Markdown."""
 
@@ -69,10 +79,11 @@ ONLY_IN = {
     "filelock": {"files"},
     "latex2mathml": {"preview_math"},
     "segno": {"qr_code"},
+    "watchfiles": {"watching"},
 }
 """Where each library is used, so that it can be replaced, and is loaded only where it is needed."""
 
-LATE = ("genanki", "pint", "pygments", "rapidfuzz", "scipy", "numpy", "filelock", "latex2mathml", "segno")
+LATE = ("genanki", "pint", "pygments", "rapidfuzz", "scipy", "numpy", "filelock", "latex2mathml", "segno", "watchfiles")
 """Libraries that cost a start-up: imported inside the functions that need them."""
 
 

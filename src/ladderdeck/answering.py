@@ -6,8 +6,9 @@ warning that shows both, so that a new version of a pack carries the answers alo
 
 from __future__ import annotations
 
+import difflib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .answers import Answer, AnswerFile
@@ -76,6 +77,18 @@ def match_answers(packs: Sequence[Pack], files: Iterable[AnswerFile]) -> Answers
     for file in sorted(files, key=lambda f: f.path):
         matcher.add(file)
     return Answers(matcher.found, tuple(matcher.problems))
+
+
+def without_pack(files: Iterable[AnswerFile], packs: Collection[str]) -> tuple[Problem, ...]:
+    """A warning for each answer file whose pack is none of ``packs``, with the name that was perhaps meant."""
+    problems = []
+    for file in files:
+        if file.pack.text not in packs:
+            near = difflib.get_close_matches(file.pack.text, packs, n=1)
+            hint = f"did you mean `{near[0]}`?" if near else "write what stands in the pack behind `name:`"
+            message = f"there is no pack `{file.pack.text}`: these answers are on no card"
+            problems.append(Problem("unknown-pack", Severity.WARNING, file.pack.position, message, hint))
+    return tuple(problems)
 
 
 class _Matcher:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import functools
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .build_problems import about_ledger, busy, doubtful, locked, not_ours, overwrites
+from .build_problems import busy, doubtful, from_the_future, locked, not_ours, overwrites
 from .compose import compose, retired_note
 from .discover import discover
 from .files import only_one, replace_together, unwritable
 from .formats import DEFAULT_FORMAT, load_format
 from .formats.contract import Content
+from .former import left_out_kinds, lost_ledger, read_former, renamed_decks
 from .home import find_home
 from .identity import Changed, Identified, Scope, identify
 from .inputs import Inputs, read_inputs
@@ -50,6 +51,7 @@ class Request:
 @dataclass(frozen=True)
 class Outcome:
     """What a build made, or would make: the notes, what happened to each, the problems, and the files that changed.
+    ``left_out`` are the names of the deck's other packs, which were not asked for.
 
     With an error among the problems nothing on disk has changed.
     """
@@ -58,11 +60,18 @@ class Outcome:
     changes: tuple[Changed, ...] = ()
     problems: tuple[Problem, ...] = ()
     written: tuple[Path, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
         """Whether an error kept the output from being written."""
         return _has_error(self.problems)
+
+    @property
+    def present(self) -> tuple[IdentifiedNote, ...]:
+        """The notes whose text is in the packs: those that are not retired."""
+        retired = {changed.entry.guid for changed in self.changes if changed.entry.retired}
+        return tuple(identified for identified in self.notes if identified.guid not in retired)
 
 
 def build(request: Request) -> Outcome:
@@ -89,8 +98,8 @@ def _build(request: Request) -> Outcome:
         *inputs.problems,
         *templates.problems,
         *(overwrites(request.output, [*read, file]) or not_ours(request.output, form.is_ours)),
+        *from_the_future(file, ledger, request.clock),
     )
-    problems = (*problems, *about_ledger(file, inputs.ledger, request.clock, was_built=request.output.is_file()))
     if _has_error(problems):
         return Outcome(problems=problems)
     notes = notes_of(inputs)
@@ -100,11 +109,13 @@ def _build(request: Request) -> Outcome:
         return Outcome(problems=(*problems, empty))
     present = packs_present(inputs, request.paths, request.language, ledger)
     identified, doubts = identify_notes(notes, inputs, ledger, request.now, present, type_fingerprints(templates))
-    problems = (*problems, *doubts)
+    problems = (*problems, *doubts, *_since_the_last_build(inputs, identified, request.output))
     text = _ledger_content(identified.ledger, inputs.ledger_data)
     if request.locked and text != inputs.ledger_data:
         problems = (*problems, locked(file))
-    outcome = Outcome(identified.notes, identified.changes, problems)
+    built = {pack.name for pack in inputs.library.packs}
+    left_out = tuple(sorted({name for name, _ in present} - built))
+    outcome = Outcome(identified.notes, identified.changes, problems, left_out=left_out)
     if outcome.failed or request.dry_run:
         return outcome
     types = {kind: entry.modified for kind, entry in identified.ledger.types.items()}
@@ -141,6 +152,20 @@ def identify_notes(
     return identified, tuple(doubtful(doubt, notes) for doubt in identified.doubts)
 
 
+def _since_the_last_build(inputs: Inputs, identified: Identified, output: Path) -> tuple[Problem, ...]:
+    """What a person should know of the difference to the package that is there."""
+    former, changes, settings = read_former(output), identified.changes, inputs.settings
+    if inputs.ledger is None:
+        packs = [(pack.name, pack.language.value) for pack in inputs.library.packs]
+        lost = lost_ledger(inputs.home.ledger, former, (note.guid for note in identified.notes), packs)
+        if lost:
+            return lost
+    return (
+        *left_out_kinds(changes, settings, inputs.home.settings),
+        *renamed_decks(former, identified.notes, changes, settings),
+    )
+
+
 def _ledger_content(ledger: Ledger, known: bytes) -> bytes:
     """The ledger as its file's content. One that was checked out with other line ends stays as it is."""
     data = write_ledger(ledger).encode("utf-8", "surrogatepass")
@@ -159,8 +184,8 @@ def _write(outcome: Outcome, writers: Mapping[Path, Callable[[Path], None]]) -> 
         hint = "change the text that is named"
         problem = Problem("cannot-package", Severity.ERROR, Position(shown(output)), str(error), hint)
     else:
-        return Outcome(outcome.notes, outcome.changes, outcome.problems, tuple(written))
-    return Outcome(outcome.notes, outcome.changes, (*outcome.problems, problem))
+        return replace(outcome, written=tuple(written))
+    return replace(outcome, problems=(*outcome.problems, problem))
 
 
 def _write_bytes(file: Path, data: bytes) -> None:

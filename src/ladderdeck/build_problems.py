@@ -14,14 +14,8 @@ from .paths import shown
 _A_DAY = 24 * 3600
 
 
-def about_ledger(file: Path, ledger: Ledger | None, clock: int, *, was_built: bool) -> tuple[Problem, ...]:
-    """Warnings for a ledger that was lost (``was_built`` says that there is a package), and for one from the future."""
-    if ledger is None:
-        if not was_built:
-            return ()
-        message = "there is no ledger, though this deck was built before; cards that were reworded count as new"
-        hint = f"if {shown(file)} was lost, restore it from git before anybody imports this package"
-        return (Problem("no-ledger", Severity.WARNING, Position(shown(file)), message, hint),)
+def from_the_future(file: Path, ledger: Ledger, clock: int) -> tuple[Problem, ...]:
+    """A warning for a ledger whose changes are later than what the clock says (Unix seconds)."""
     ahead = newest(ledger) - clock
     if ahead <= _A_DAY:
         return ()

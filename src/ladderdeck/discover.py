@@ -104,12 +104,17 @@ def _files(given: Path, problems: list[Problem]) -> Iterator[Path]:
             problems.append(_problem("not-a-file", given, message, hint))
 
 
+def searched(folders: Sequence[str]) -> list[str]:
+    """Those of the names of folders in which packs are searched for, in order."""
+    return sorted(name for name in folders if not name.startswith(".") and name not in _NOT_SEARCHED)
+
+
 def _search(folder: Path, problems: list[Problem]) -> Iterator[Path]:
     def failed(error: OSError) -> None:
         problems.append(_unreadable(Path(error.filename or folder), error))
 
     for parent, folders, files in os.walk(folder, onerror=failed):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NOT_SEARCHED)
+        folders[:] = searched(folders)
         for name in sorted(files):
             path = Path(parent, name)
             if not name.lower().endswith((".md", ".markdown")) or name.startswith("."):

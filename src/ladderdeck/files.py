@@ -35,7 +35,7 @@ def replace_together(writers: Mapping[Path, Callable[[Path], None]]) -> list[Pat
     targets = {file: Path(os.path.realpath(file)) for file in writers}
     undo = _Undo()
     try:
-        fresh = [file for file, write in writers.items() if _prepare(targets[file], write, undo)]
+        fresh = _prepare_all(writers, targets, undo)
         for file in fresh:
             undo.back_up(targets[file])
         with _undisturbed():
@@ -66,6 +66,17 @@ def _undisturbed() -> Iterator[None]:
             signal.signal(number, handler or signal.SIG_DFL)
         for held_back in caught:
             signal.raise_signal(held_back)
+
+
+def _prepare_all(
+    writers: Mapping[Path, Callable[[Path], None]], targets: Mapping[Path, Path], undo: _Undo
+) -> list[Path]:
+    """Make the new content of all files, and return those whose content has changed.
+
+    This is a function of its own since Python 3.12 and 3.13 put a comprehension's code into the function around it, and
+    leave its jump back outside of that function's `try`: Ctrl-C at that moment would pass the undoing by.
+    """
+    return [file for file, write in writers.items() if _prepare(targets[file], write, undo)]
 
 
 def _prepare(target: Path, write: Callable[[Path], None], undo: _Undo) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 import unicodedata
@@ -19,6 +20,11 @@ _BLOB = re.compile(r"/blob/([0-9A-Za-z]+)")
 _HEADING = re.compile(r"##+\s+(.*?)\s*#*\s*\Z")
 _NAME = re.compile(r"[^\W_](?:[\w.+-]*[\w+])?\Z")
 _LAYERS = ("base", "domain", "detail", "stack")
+_KEYS = ("name", "layer", "domains", "keywords", "description", "parent")
+_NEEDED = ("name", "layer", "domains")
+_KEY_LINE = re.compile(r"(?P<key>[^\W\d_][\w-]*)(?P<gap>[ \t\u3000]*)(?P<colon>[:：])(?P<rest>.*)\Z")
+_NEARLY_FENCE = re.compile(r"(?:-{2}|-{4,}|[–—―−－_=*]{1,}-*)\s*\Z")
+"""What somebody types who means `---`."""
 _ENVELOPE_LINES = 40
 """How far down the front matter may begin. Seen are 4 lines; further down, `---` is a rule between paragraphs."""
 
@@ -45,6 +51,9 @@ class Head:
 def read_head(lines: list[str], file: str) -> Head:
     """The envelope and the front matter at the top of ``lines``, which hold no line ends."""
     opening = next((i for i, line in enumerate(lines[:_ENVELOPE_LINES]) if line.rstrip() == _FENCE), None)
+    nearly = _nearly_opening(lines)
+    if nearly is not None and (opening is None or nearly < opening):
+        opening = nearly
     if opening is None or any(line.startswith("#") for line in lines[:opening]):
         hint = "begin the file with a line ---, then name:, layer: and domains:, then a line ---"
         missing = Problem("no-front-matter", Severity.ERROR, Position(file), "the file has no front matter", hint)
@@ -52,10 +61,16 @@ def read_head(lines: list[str], file: str) -> Head:
     start = Position(file, opening + 1)
     end, is_closed = _end_of_front_matter(lines, opening + 1)
     reader = _HeadReader(file, opening + 2, "the front matter")
+    if lines[opening].rstrip() != _FENCE:
+        reader.refuse_fence(lines[opening], start, "begins")
     if not is_closed:
-        message, hint = "the front matter that begins here has no end", "put a line --- behind its last key"
+        last = next((i for i in range(end - 1, opening, -1) if lines[i].strip()), opening)
+        message = "the front matter that begins here has no end"
+        hint = f"write a line --- behind line {last + 1}, which is `{lines[last].strip()[:60]}`"
         reader.report("open-front-matter", start, message, hint)
-    entries = reader.entries("\n".join(lines[opening + 1 : end]))
+    elif lines[end].rstrip() not in (_FENCE, "..."):
+        reader.refuse_fence(lines[end], Position(file, end + 1), "ends")
+    entries = reader.entries("\n".join(reader.mended(lines[opening + 1 : end])))
     head = reader.head(entries, start)
     version, blob, served_name = _read_envelope(lines[:opening])
     if served_name and head.name and served_name != head.name:
@@ -92,17 +107,32 @@ def blob_fits(data: bytes) -> bool | None:
     return hashlib.sha256(content).hexdigest().startswith(blob.lower())
 
 
+def _nearly_opening(lines: list[str]) -> int | None:
+    """The line that was meant to begin the front matter, and is no `---`: strokes right above a key of it."""
+    for index in range(min(len(lines) - 1, _ENVELOPE_LINES)):
+        if _NEARLY_FENCE.match(lines[index]):
+            key = _KEY_LINE.match(lines[index + 1])
+            return index if key and key["key"].lower() in _KEYS else None
+    return None
+
+
 def _end_of_front_matter(lines: list[str], first: int) -> tuple[int, bool]:
     """The index of the line that ends the front matter, and whether it is the line that should.
 
     Where that is missing, the first heading of the body ends it, so that all else in the file is read and checked. A rule
     further down does not: a heading of a section is never YAML.
     """
+    nearly: int | None = None
     for index in range(first, len(lines)):
+        # A line of other strokes ends it only where a `---` does not follow, before any section.
         if lines[index].rstrip() in (_FENCE, "..."):
             return index, True
+        if nearly is None and _NEARLY_FENCE.match(lines[index]):
+            nearly = index
         if (heading := _HEADING.match(lines[index])) and section_of(heading.group(1)):
-            return index, False
+            return (index, False) if nearly is None else (nearly, True)
+    if nearly is not None:
+        return nearly, True
     heading_line = next((i for i in range(first, len(lines)) if _HEADING.match(lines[i])), len(lines))
     return heading_line, False
 
@@ -119,6 +149,49 @@ def _read_envelope(lines: list[str]) -> tuple[str, str, str]:
 
 
 class _HeadReader(YamlReader):
+    def refuse_fence(self, line: str, position: Position, verb: str) -> None:
+        """Say that a line is not the `---` that it was meant to be."""
+        message = f"`{line.strip()}` is taken for the line that {verb} the front matter"
+        self.report("wrong-fence", position, message, "write three hyphens, ---, and nothing else")
+
+    def mended(self, lines: list[str]) -> list[str]:
+        """The lines of the front matter as they were meant, with a problem for each key that is written otherwise."""
+        return [self._mended(line, self.first_line + index, lines) for index, line in enumerate(lines)]
+
+    def _mended(self, line: str, number: int, lines: list[str]) -> str:
+        found = _KEY_LINE.match(line)
+        if not found:
+            return line
+        written, key = found["key"], found["key"].lower()
+        rest, position = found["rest"].strip(), Position(self.file, number)
+        if ": " in rest and rest[0] not in "\"'[{" and '"' not in rest:
+            rest = f'"{rest}"'
+        if key not in _KEYS:
+            self._near_miss(written, position, lines)
+            return line
+        if found["colon"] == "：":
+            message = f"the colon behind `{written}` is a full-width one, which YAML does not know"
+            place = Position(self.file, number, found.start("colon") + 1)
+            self.report("wrong-colon", place, message, f"write `{f'{key}: {rest}'.strip()[:80]}`")
+        elif rest and not found["rest"][0].isspace():
+            message = f"the colon behind `{written}` has no blank behind it"
+            place = Position(self.file, number, found.start("colon") + 1)
+            self.report("wrong-colon", place, message, f"write `{f'{key}: {rest}'[:80]}`")
+        elif written == key:
+            return line
+        if written != key:
+            severity = Severity.ERROR if key in _NEEDED else Severity.WARNING
+            message = f"the key `{written}` is written with capitals"
+            self.report("wrong-key", position, message, f"write `{key}:`", severity)
+        return f"{key}: {rest}"
+
+    def _near_miss(self, written: str, position: Position, lines: list[str]) -> None:
+        """A warning for a key that is none, where it is nearly one that is not there."""
+        near = difflib.get_close_matches(written.lower(), _KEYS, n=1, cutoff=0.8)
+        if near and not any(line.startswith(f"{near[0]}:") for line in lines):
+            message = f"`{written}` is not a key of a pack's front matter, and is not read"
+            self.report("unknown-key", position, message, f"did you mean `{near[0]}:`?", Severity.WARNING)
+
     def head(self, entries: dict[str, yaml.Node] | None, start: Position) -> Head:
         """The values of the known keys, with a problem for each that is missing or wrong (none where YAML is broken)."""
         if entries is None:

@@ -78,9 +78,10 @@ def identify(notes: Sequence[Note], ledger: Ledger, now: int, scope: Scope) -> I
     matches = match([note.origin for note in notes], ledger.notes.values(), gone)
     changes: list[Changed] = []
     identified: list[IdentifiedNote] = []
-    new_guids = _guids([note.origin for note in notes], matches.entries, ledger)
-    for index, (note, guid) in enumerate(zip(notes, new_guids, strict=True)):
-        before = matches.entries.get(index)
+    origins = [note.origin for note in notes]
+    known = {**matches.entries, **_first_worded(origins, matches.entries, ledger)}
+    for index, (note, guid) in enumerate(zip(notes, _guids(origins, known, ledger), strict=True)):
+        before = known.get(index)
         entry, stored = _entry(note, guid, before, now)
         changes.append(Changed(_change(entry, before), entry, before))
         identified.append(IdentifiedNote(stored, guid, entry.modified))
@@ -93,6 +94,22 @@ def identify(notes: Sequence[Note], ledger: Ledger, now: int, scope: Scope) -> I
     kept_since = newest(new) - KEPT_RETIRED
     identified.extend(note for changed, note in retired if changed.entry.retired >= kept_since)
     return Identified(tuple(identified), new, tuple(changes), matches.doubts)
+
+
+def _first_worded(origins: Sequence[Origin], found: Mapping[int, Entry], ledger: Ledger) -> dict[int, Entry]:
+    """Retired entries of which a note has the very first wording: they were reworded, retired, and are back as they
+    began. The ledger knows the last wording only, but the guid was made of the first."""
+    used = {entry.guid for entry in found.values()}
+    result: dict[int, Entry] = {}
+    for own_topic in (True, False):
+        for index, origin in enumerate(origins):
+            entry = ledger.notes.get(next(_candidates(origin)))
+            if index in found or index in result or entry is None or not entry.retired or entry.guid in used:
+                continue
+            if not own_topic or wording_key(entry.topic) == wording_key(origin.topic):
+                result[index] = entry
+                used.add(entry.guid)
+    return result
 
 
 def _left(ledger: Ledger, found: set[str], packs: frozenset[_Pack], renamed: Mapping[_Pack, _Pack]) -> list[Entry]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .answer_html import AnswerHtml, render_answers
-from .answering import Answers, ItemKey, match_answers
+from .answering import Answers, ItemKey, match_answers, without_pack
 from .answers import parse_answers
-from .beside import Pictures, answer_documents, drill_documents
+from .beside import ANSWER_FOLDER, Pictures, answer_documents, drill_documents
 from .discover import Document, discover, with_arriving
 from .drill_file import parse_drills
 from .drill_html import DrillHtml, render_drills
@@ -20,7 +20,7 @@ from .library import Library, read_library
 from .model import Language, Position, Problem, Severity
 from .paths import shown
 from .quality import judge
-from .settings import Settings, read_settings
+from .settings import Settings, read_settings, unknown_packs
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,9 @@ def read_inputs(
     if (data := _read(home.settings, problems)) is not None:
         settings, found = read_settings(data, shown(home.settings))
         problems.extend(found)
+        names = {pack.name for pack in library.packs}
+        if settings.decks.keys() - names and not library.has_errors:
+            problems.extend(unknown_packs(settings, names | _names_in(home.folder)))
     if (data := _read(home.ledger, problems)) is not None:
         known, found = _parse_ledger(data, shown(home.ledger))
         problems.extend(found)
@@ -83,6 +86,11 @@ def read_inputs(
     )
 
 
+def _names_in(folder: Path) -> frozenset[str]:
+    """The names of all packs in a folder, whatever was asked for."""
+    return frozenset(pack.name for pack in read_library(discover([folder])).packs) if folder.is_dir() else frozenset()
+
+
 def _read_answers(documents: Sequence[Document], library: Library, problems: list[Problem]) -> Answers:
     files = []
     for document in documents:
@@ -92,7 +100,19 @@ def _read_answers(documents: Sequence[Document], library: Library, problems: lis
             files.append(file)
     answers = match_answers(library.packs, files)
     problems.extend(answers.problems)
+    names = {pack.name for pack in library.packs}
+    lost = [file for file in files if file.pack.text not in names]
+    if lost and not library.has_errors:
+        # It may belong to a pack that was not asked for.
+        paths = {document.path: document.file for document in documents}
+        beside = frozenset[str]().union(*(_names_in(_beside(paths[file.path])) for file in lost))
+        problems.extend(without_pack(lost, names | beside))
     return answers
+
+
+def _beside(answer_file: Path) -> Path:
+    """The folder that holds the packs of an answer file."""
+    return next(parent.parent for parent in answer_file.parents if parent.name == ANSWER_FOLDER)
 
 
 def _read_drills(

@@ -18,6 +18,7 @@ from .located import Located
 from .model import Language, Pack, Position, Probe, Problem, RedFlag, Rung, Severity, Text, Topic
 from .outline import NESTING_LIMIT, Block, Heading, outline
 from .reading import decode
+from .slips import slips
 from .wording import wording_key
 
 
@@ -65,6 +66,7 @@ def parse_pack(data: bytes, file: str) -> tuple[Pack | None, tuple[Problem, ...]
     _read_sections(body.blocks, draft)
     red_flags, topics = _link_red_flags(draft)
     pack = _assemble(head, draft, topics, red_flags)
+    draft.problems.extend(slips(pack))
     return pack, tuple(sorted(draft.problems, key=lambda p: (p.position, p.severity.value, p.code)))
 
 

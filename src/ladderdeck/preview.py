@@ -19,7 +19,7 @@ from .model import Kind, Position, Problem
 from .note import FIELDS, Note
 from .note_types import NOTE_TYPES
 from .preview_math import with_mathml
-from .templates import Templates
+from .templates import CardTemplate, Templates
 
 _PAGE = Path(__file__).parent / "preview_page"
 
@@ -28,15 +28,33 @@ def preview_page(
     notes: Sequence[Note], problems: Sequence[Problem], templates: Templates, pictures: Mapping[str, bytes]
 ) -> str:
     """The page as one HTML text; ``pictures`` are those that the notes show, by their packaged names."""
-    data = preview_data(notes, problems, templates, pictures)
+    return _page(preview_data(notes, problems, templates, pictures), "", "")
+
+
+def live_page() -> str:
+    """The page that asks its server for the data, and again whenever there is news. It holds none itself."""
+    nothing = preview_data([], [], Templates({kind: CardTemplate("", "") for kind in Kind}, ""), {})
+    return _page(nothing, f"<script>\n{_part('live.js')}</script>", "; connect-src 'self'")
+
+
+def live_data(data: Mapping[str, Any] | None, failed: Iterable[Problem]) -> str:
+    """What a live page takes: new data for the page (None where it stays as it is), and problems to show above it."""
+    return _json({"data": data, "failed": [_problem(problem) for problem in failed]})
+
+
+def _page(data: Mapping[str, Any], live: str, connect: str) -> str:
     # In a script element nothing but '<' could end it, or begin a comment.
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    parts = {"page.css": _part("page.css"), "anki.js": _part("anki.js"), "page.js": _part("page.js"), "data": text}
+    parts = {"page.css": _part("page.css"), "anki.js": _part("anki.js"), "page.js": _part("page.js"), "live.js": live}
+    parts = {"connect": connect, **parts, "data": _json(data).replace("<", "\\u003c")}
     page = _part("page.html")
     for name, content in parts.items():
         before, _, after = page.partition(f"<!-- {name} -->")
         page = before + content + after
     return page
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def preview_data(

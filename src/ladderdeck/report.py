@@ -58,7 +58,11 @@ def change_lines(changes: Sequence[Changed], *, verbose: bool) -> list[str]:
     lines = [summary] if summary else []
     for change in Change:
         named = [changed for changed in changes if changed.change is change]
-        if change is Change.UNCHANGED or not named or not (verbose or change in _NAMED):
+        few_new = change is Change.NEW and len(named) < len(changes)
+        if change is Change.UNCHANGED or not named or not (verbose or change in _NAMED or few_new):
+            continue
+        if few_new and not verbose and len(named) > _SHOWN_AT_MOST:
+            lines.append(f"  {len(named)} new; --verbose names them")
             continue
         shown = named if verbose else named[:_SHOWN_AT_MOST]
         lines.extend(f"  {_change_line(changed)}" for changed in shown)
@@ -108,7 +112,9 @@ def _change_line(changed: Changed) -> str:
     if before is not None and changed.change is Change.REWORDED:
         return f"{what}{_short(before.text)}  ⇒  {_short(entry.text)}"
     if before is not None and changed.change is Change.MOVED:
-        places = (f"{e.pack}, {e.topic}" if before.pack != entry.pack else e.topic for e in (before, entry))
+        # A note that belongs to no topic belongs to its pack.
+        wholly = before.pack != entry.pack
+        places = (f"{e.pack}, {e.topic}" if wholly and e.topic else e.topic or e.pack for e in (before, entry))
         return f"{what}{_short(entry.text)} ({'  ⇒  '.join(places)})"
     return f"{what}{_short(entry.text)}"
 

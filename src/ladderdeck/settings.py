@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import yaml
 
-from .model import Kind, Language, Problem, Severity
+from .model import Kind, Language, Position, Problem, Severity
 from .reading import decode
 from .yaml_nodes import YamlReader
 
@@ -20,12 +21,14 @@ class Settings:
     """How packs become a deck.
 
     ``root`` is the name of the deck that holds all others, ``kinds`` which kinds are made, in the order in which a
-    topic's new cards come, ``decks`` the names of single packs' decks under the root, by pack name.
+    topic's new cards come, ``decks`` the names of single packs' decks under the root, by pack name. ``places`` says where
+    `kinds` and the packs under `decks` stand in the file.
     """
 
     root: str = "Ladders"
     kinds: tuple[Kind, ...] = (Kind.RUNG, Kind.SIGN, Kind.RED_FLAG, Kind.LADDER, Kind.DRILL, Kind.PROBE)
     decks: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    places: Mapping[str, Position] = field(default_factory=lambda: MappingProxyType({}), compare=False)
 
     def deck_name(self, pack: str, language: Language) -> str:
         """The full name of a pack's deck. It depends on nothing but the pack and the settings, so it never changes.
@@ -50,10 +53,20 @@ def read_settings(data: bytes, file: str) -> tuple[Settings, tuple[Problem, ...]
         if key not in _KEYS:
             hint = "known are " + ", ".join(f"`{k}:`" for k in _KEYS)
             reader.report("unknown-setting", reader.place(node), f"`{key}` is not a setting", hint, Severity.WARNING)
+        elif isinstance(node, yaml.ScalarNode | yaml.SequenceNode) and not node.value:
+            what = {"name": f"the deck is called {default.root}", "kinds": "all kinds are made"}.get(
+                key, "it does nothing"
+            )
+            hint = "write something behind it, or remove it"
+            reader.report("empty-setting", reader.place(node), f"`{key}:` is empty: {what}", hint, Severity.WARNING)
+    decks, places = _decks(reader, entries.get("decks"))
+    if "kinds" in entries:
+        places["kinds"] = reader.place(entries["kinds"])
     settings = Settings(
         _deck_part(reader, entries.get("name"), "name") or default.root,
         _kinds(reader, entries.get("kinds")) or default.kinds,
-        MappingProxyType(_decks(reader, entries.get("decks"))),
+        MappingProxyType(decks),
+        MappingProxyType(places),
     )
     return settings, (*reading_problems, *reader.problems)
 
@@ -80,14 +93,28 @@ def _kinds(reader: YamlReader, node: yaml.Node | None) -> tuple[Kind, ...]:
     return tuple(kinds)
 
 
-def _decks(reader: YamlReader, node: yaml.Node | None) -> dict[str, str]:
-    if node is None:
-        return {}
+def unknown_packs(settings: Settings, packs: Collection[str]) -> tuple[Problem, ...]:
+    """A warning for each pack under `decks` that is none of ``packs``, with the name that was perhaps meant."""
+    problems = []
+    for name in settings.decks:
+        if name not in packs:
+            near = difflib.get_close_matches(name, packs, n=1)
+            hint = f"did you mean `{near[0]}`?" if near else "write the name that stands in the pack behind `name:`"
+            message = f"there is no pack `{name}`, so that this names no deck"
+            problems.append(Problem("unknown-pack", Severity.WARNING, settings.places[f"decks {name}"], message, hint))
+    return tuple(problems)
+
+
+def _decks(reader: YamlReader, node: yaml.Node | None) -> tuple[dict[str, str], dict[str, Position]]:
+    """The names of decks by pack, and where each stands, under `decks NAME`."""
+    if node is None or (isinstance(node, yaml.ScalarNode) and not node.value):
+        return {}, {}
     if not isinstance(node, yaml.MappingNode):
         hint = "write `decks:` and under it lines such as `  my-pack: My deck`"
         reader.report("wrong-decks", reader.place(node), "`decks` must map packs to names", hint)
-        return {}
+        return {}, {}
     names: dict[str, str] = {}
+    places: dict[str, Position] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode) or not key.value:
             reader.report(
@@ -98,4 +125,5 @@ def _decks(reader: YamlReader, node: yaml.Node | None) -> dict[str, str]:
             reader.report("duplicate-key", reader.place(key), message, "keep one of the two")
         else:
             names[key.value] = _deck_part(reader, value, "decks")
-    return {pack: name for pack, name in names.items() if name}
+            places[f"decks {key.value}"] = reader.place(key)
+    return {pack: name for pack, name in names.items() if name}, places

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import yaml
@@ -46,6 +47,13 @@ class YamlReader:
             root = yaml.compose(text.translate(_LINE_BREAKS), Loader=yaml.SafeLoader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
+            if (opening := _open_bracket(error, text)) is not None:
+                position = Position(self.file, self.first_line + opening.line, opening.column + 1)
+                bracket = text.split("\n")[opening.line][opening.column]
+                closing = {"[": "]", "{": "}"}[bracket]
+                message = f"the {bracket} that opens here is never closed"
+                self.report("yaml", position, message, f"write {closing} behind its last item")
+                return None
             position = Position(
                 self.file, self.first_line + (mark.line if mark else 0), (mark.column if mark else 0) + 1
             )
@@ -170,6 +178,15 @@ class YamlReader:
                 self.problems.append(problem)
         if not unfit:
             yield " ".join(value.split()), position
+
+
+def _open_bracket(error: yaml.MarkedYAMLError, text: str) -> yaml.Mark | None:
+    """Where a list or a mapping in brackets begins that has no end on its line, if that is what is wrong."""
+    mark = error.context_mark
+    if mark is None or not (error.context or "").startswith("while parsing a flow"):
+        return None
+    line = text.split("\n")[mark.line]
+    return mark if line[mark.column : mark.column + 1] in ("[", "{") and not re.search(r"[\]}]", line) else None
 
 
 def _yaml_hint(error: yaml.MarkedYAMLError, text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -52,6 +53,7 @@ class _Commands(click.Group):
         first = args[0] if args else ""
         is_completed = ctx.resilient_parsing and not args
         if first not in _COMMANDS and first not in ("--help", "-h", "--version") and not is_completed:
+            self._refuse_misspelt(ctx, first)
             args = ["build", *args]
         return super().parse_args(ctx, args)
 
@@ -64,6 +66,15 @@ class _Commands(click.Group):
         options = build.shell_complete(click.Context(build, parent=ctx, info_name="build"), incomplete)
         version = [CompletionItem("--version")] if incomplete and "--version".startswith(incomplete) else []
         return [*options, *version] if incomplete.startswith("-") else [CompletionItem(incomplete, type="file")]
+
+    def _refuse_misspelt(self, ctx: click.Context, word: str) -> None:
+        """End with a usage error where a word is no path, and looks like a command."""
+        import difflib
+
+        near = difflib.get_close_matches(word.lower(), _COMMANDS, n=1)
+        if near and not os.path.lexists(word):
+            message = f"There is no command `{word}`, and no file or folder of that name. Did you mean `{near[0]}`?"
+            raise click.UsageError(message, ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # The short texts stand here, so that asking for help imports none of the commands.
@@ -95,7 +106,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):
             # A console that cannot show Chinese shows escapes instead of ending the build.
             stream.reconfigure(errors="backslashreplace")
-    cli.main(args=None if arguments is None else list(arguments), prog_name=program())
+    try:
+        given = None if arguments is None else list(arguments)
+        code = cli.main(args=given, prog_name=program(), standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except click.Abort:
+        # What click makes of Ctrl-C, and of the end of input at a question: it has begun a new line already.
+        raise KeyboardInterrupt("\n") from None
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def program() -> str:

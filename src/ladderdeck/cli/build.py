@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from ..build import Outcome, Request, build
 from ..formats import DEFAULT_FORMAT, format_names, format_of, load_format
+from ..identity import Change
 from ..paths import shown
 from ..report import change_lines, count_of, kind_counts, problem_count
 from ..views import outcome_view
@@ -19,12 +21,14 @@ from .common import (
     given_paths,
     json_option,
     ledger_option,
+    named,
     output_option,
     pack_arguments,
     quiet_option,
     show_problems,
     templates_option,
 )
+from .watch import NewProblems, rounds, say_round, say_what_is_watched
 
 DEFAULT_OUTPUT = Path("dist", "ladders.apkg")
 """With the suffix of another format, where that is asked for."""
@@ -41,6 +45,7 @@ _A_DAY = 24 * 3600
 @templates_option
 @click.option("--locked", is_flag=True, help="Fail where the ledger would change, as for CI.")
 @click.option("--dry-run", is_flag=True, help="Show what would happen to every note, and write nothing.")
+@click.option("--watch", is_flag=True, help="Build again whenever a file is saved, until Ctrl-C.")
 @click.option("-v", "--verbose", is_flag=True, help="Name every note that changed.")
 @quiet_option
 @json_option
@@ -53,6 +58,7 @@ def command(
     templates: Path,
     locked: bool,
     dry_run: bool,
+    watch: bool,
     verbose: bool,
     quiet: bool,
     as_json: bool,
@@ -64,53 +70,105 @@ def command(
 
     Example: python build.py cards/ -o dist/ladders.apkg
     """
-    clock = int(time.time())
-    output, format_name = _output(output, form)
-    request = Request(
-        paths=given_paths(paths),
-        output=output,
-        format_name=format_name,
-        templates=templates,
-        now=_now(clock),
-        clock=clock,
-        language=given_language(language),
-        ledger=ledger,
-        locked=locked,
-        dry_run=dry_run,
-    )
-    outcome = build(request)
+    file, format_name = _output(output, form)
+
+    def request() -> Request:
+        clock = int(time.time())
+        return Request(
+            paths=given_paths(paths),
+            output=file,
+            format_name=format_name,
+            templates=templates,
+            now=_now(clock),
+            clock=clock,
+            language=given_language(language),
+            ledger=ledger,
+            locked=locked,
+            dry_run=dry_run,
+        )
+
+    if watch and as_json:
+        raise click.UsageError("--watch tells a person what happens; it has no JSON.")
+    if watch:
+        _watch(request, verbose=verbose or dry_run, quiet=quiet)
+        return
+    outcome = build(request())
     if as_json:
-        echo_json(outcome_view(outcome, request))
+        echo_json(outcome_view(outcome, request()))
     else:
         show_problems(outcome.problems, err=True)
-        if outcome.notes and not quiet:
-            _show(outcome, request, verbose=verbose or dry_run)
-        if outcome.failed:
-            click.echo(f"{problem_count(outcome.problems)}; nothing was written", err=True)
+        _show(outcome, request(), verbose=verbose or dry_run, quiet=quiet)
     if outcome.failed:
         raise SystemExit(1)
 
 
+def _watch(request: Callable[[], Request], *, verbose: bool, quiet: bool) -> None:
+    """Build now and at every save, until Ctrl-C."""
+    first = request()
+    problems = NewProblems()
+    for changed in rounds(first.paths, first.templates, first.ledger):
+        outcome = build(request())
+        problems.show(outcome.problems)
+        if not changed:
+            _show(outcome, first, verbose=verbose, quiet=quiet)
+            say_what_is_watched(first.paths)
+        elif not quiet:
+            say_round(changed, _round(outcome, first))
+            for line in change_lines(outcome.changes, verbose=True)[1:] if verbose else ():
+                click.echo(line)
+
+
+def _round(outcome: Outcome, request: Request) -> str:
+    """What a build after a save came to, in one line."""
+    if outcome.failed:
+        return f"{problem_count(outcome.problems)}; {shown(request.output)} stays as it is"
+    if request.dry_run or request.output in outcome.written:
+        if all(changed.change is Change.UNCHANGED for changed in outcome.changes):
+            return f"no note has changed, but decks or the cards' look; {shown(request.output)} is new"
+        return change_lines(outcome.changes, verbose=False)[0]
+    return f"nothing has changed in {shown(request.output)}"
+
+
 def _output(output: Path | None, form: str | None) -> tuple[Path, str]:
     """The file to write and its format: each follows from the other where it is not given."""
+    name = form or DEFAULT_FORMAT
+    default = DEFAULT_OUTPUT.with_suffix(load_format(name).suffixes[0])
     if output is None:
-        name = form or DEFAULT_FORMAT
-        return DEFAULT_OUTPUT.with_suffix(load_format(name).suffixes[0]), name
+        return default, name
+    if named(output, default) != output:
+        return named(output, default), name
     meant = format_of(output)
     if form and meant and form != meant:
         raise click.UsageError(f"{shown(output)} ends like the format {meant}, and --format says {form}.")
     return output, form or meant or DEFAULT_FORMAT
 
 
-def _show(outcome: Outcome, request: Request, *, verbose: bool) -> None:
-    decks = count_of(len({identified.note.deck for identified in outcome.notes}), "deck", "decks")
+def _show(outcome: Outcome, request: Request, *, verbose: bool, quiet: bool) -> None:
+    if outcome.failed:
+        # What the notes would have been is of no use now, but for what --locked has refused.
+        if any(problem.code == "locked" for problem in outcome.problems):
+            for line in change_lines(outcome.changes, verbose=verbose):
+                click.echo(line)
+        click.echo(f"{problem_count(outcome.problems)}; nothing was written", err=True)
+    elif not quiet:
+        _show_notes(outcome, request, verbose=verbose)
+
+
+def _show_notes(outcome: Outcome, request: Request, *, verbose: bool) -> None:
     output = shown(request.output)
-    click.echo(f"{output}: {count_of(len(outcome.notes), 'note', 'notes')} in {decks}")
-    click.echo(f"  {kind_counts(outcome.notes)}")
+    present, retired = outcome.present, len(outcome.notes) - len(outcome.present)
+    decks = count_of(len({identified.note.deck for identified in present}), "deck", "decks")
+    click.echo(f"{output}: {count_of(len(present), 'note', 'notes')} in {decks}")
+    click.echo(f"  {kind_counts(present)}")
+    if retired:
+        click.echo(f"  and {count_of(retired, 'retired note', 'retired notes')}, whose text has left the packs")
+    if outcome.left_out:
+        others = count_of(len(outcome.left_out), "pack", "packs")
+        click.echo(
+            f"  without {others} of this deck: {', '.join(outcome.left_out[:3])}{', …' * (len(outcome.left_out) > 3)}"
+        )
     for line in change_lines(outcome.changes, verbose=verbose):
         click.echo(line)
-    if outcome.failed:
-        return
     if request.dry_run:
         click.echo("Nothing was written, since this was a dry run.")
     elif request.output in outcome.written:

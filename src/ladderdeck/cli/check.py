@@ -62,6 +62,8 @@ def command(
             click.echo(f"{packs}: {problem_count(problems)}")
     if verbose:
         for path in discover(given_paths(paths)).passed_over:
+            if path in inputs.files:
+                continue
             click.echo(f"{path}: passed over, it has no ladder front matter", err=as_json or form != "text")
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise SystemExit(1)

@@ -34,13 +34,36 @@ def ledger_option(function: _Function) -> _Function:
     return click.option("--ledger", metavar="FILE", type=kind, help=text)(function)
 
 
+_IN_FOLDER = "*"
+"""Stands for the name of a file of which only the folder was given: no file is called so."""
+
+
+class _Output(click.Path):
+    """A file to write. What ends with a slash is the folder that it shall be in, whether that exists or not."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str) and value.endswith(("/", os.sep)):
+            return Path(value, _IN_FOLDER)
+        return super().convert(value, param, ctx)
+
+
+def named(output: Path, default: Path) -> Path:
+    """The file that -o means: where only a folder was given, the one of that folder that is called as ``default`` is."""
+    return output.with_name(default.name) if output.name == _IN_FOLDER else output
+
+
 def output_option(
     what: str, default: Path | None = None, shown_default: str | bool = True
 ) -> Callable[[_Function], _Function]:
     """Give a command the option -o; ``what`` says for its help what is written."""
-    kind = click.Path(dir_okay=False, path_type=Path)
     return click.option(
-        "-o", "--output", metavar="FILE", type=kind, default=default, show_default=shown_default, help=what
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=_Output(dir_okay=False, path_type=Path),
+        default=default,
+        show_default=shown_default,
+        help=what,
     )
 
 

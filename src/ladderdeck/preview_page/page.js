@@ -1,11 +1,12 @@
 // The preview's own behaviour: filter and choose cards, and show the chosen one in frames of their own, like a phone's.
 (() => {
   "use strict";
-  const data = JSON.parse(document.getElementById("data").textContent);
+  let data = JSON.parse(document.getElementById("data").textContent);
   const find = id => document.getElementById(id);
   const ROW = 64; // the height of a row in the list, as in the stylesheet
   const plain = html => new DOMParser().parseFromString(html, "text/html").body.textContent.replace(/\s+/g, " ").trim();
-  const texts = data.texts.map(html => (html.includes("<") || html.includes("&") ? null : html));
+  const plainTexts = () => data.texts.map(html => (html.includes("<") || html.includes("&") ? null : html));
+  let texts = plainTexts();
   const plainText = number => (number === undefined ? "" : texts[number] ?? (texts[number] = plain(data.texts[number])));
   const label = card => plainText(card.fields.Question);
   const topicOf = card => plainText(card.fields.Topic);
@@ -19,6 +20,7 @@
 
   let shown = data.cards.map((card, index) => index); // the cards that pass the filter
   let chosen = 0; // a place in `shown`
+  const inFrame = new WeakMap(); // what a frame shows, and how far it was scrolled
 
   function element(name, className, text) {
     const made = document.createElement(name);
@@ -42,7 +44,7 @@
   // A page that holds one side of a card, with the classes of a phone. It may run its own script, and reach nothing.
   function frameOf(html, night, zoom, days) {
     const policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
-    const relay = "addEventListener('keydown',e=>{if(!/^(BUTTON|SUMMARY|A)$/.test(e.target.tagName)){if(e.key===' ')e.preventDefault();parent.postMessage({key:e.key},'*')}})";
+    const relay = "addEventListener('keydown',e=>{if(!/^(BUTTON|SUMMARY|A)$/.test(e.target.tagName)){if(e.key===' ')e.preventDefault();parent.postMessage({key:e.key},'*')}});addEventListener('scroll',()=>parent.postMessage({top:scrollY},'*'))";
     // A drill takes its numbers by the date: in the frame the clock is set forward, so that the card's own script finds that day.
     const later = `Date=class extends Date{constructor(...given){if(given.length)super(...given);else super(Date.now())}static now(){return super.now()+${days * 864e5}}}`;
     return `<!doctype html><html class="mobile"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">`
@@ -50,7 +52,8 @@
       + `<body class="card card1 mobile${night ? " nightMode night_mode" : ""}"><div id="qa">${withPictures(html)}</div><script>${relay}<\/script></body></html>`;
   }
 
-  function showCard() {
+  // `keep` says that it is the same card as before, in another state: then its sides stay scrolled as they are.
+  function showCard({ keep = false } = {}) {
     const card = data.cards[shown[chosen]];
     find("number").textContent = shown.length ? `${chosen + 1} of ${shown.length}` : "none";
     find("place").textContent = card ? card.place : "";
@@ -72,10 +75,17 @@
       frame.title = `${side} of the card, ${colour}`;
       frame.style.width = `${width}px`;
       const html = frameOf(sides[side], colour === "dark", zoom, days);
-      if (frame.srcdoc !== html) frame.srcdoc = html;
+      const before = inFrame.get(frame);
+      if (before?.html !== html) {
+        const top = keep && before?.top ? before.top : 0;
+        inFrame.set(frame, { html, top });
+        frame.srcdoc = top ? html.replace("<\/script></body>", `;addEventListener("load",()=>scrollTo(0,${top}))<\/script></body>`) : html;
+      }
       return figure;
     });
-    stage.replaceChildren(...figures);
+    // A frame that is put in its place once more loads once more, and forgets what was ticked.
+    const same = figures.length === stage.childNodes.length && figures.every((figure, place) => figure === stage.childNodes[place]);
+    if (!same) stage.replaceChildren(...figures);
   }
 
   // The slider that only drills have: which day it is for the card.
@@ -131,20 +141,19 @@
     return row;
   }
 
-  function choose(place) {
+  function choose(place, how) {
     if (!shown.length) return;
     chosen = Math.min(Math.max(place, 0), shown.length - 1);
     const list = find("list"), top = chosen * ROW;
     if (top < list.scrollTop) list.scrollTop = top;
     if (top + ROW > list.scrollTop + list.clientHeight) list.scrollTop = top + ROW - list.clientHeight;
     drawList();
-    showCard();
+    showCard(how);
   }
 
-  function filter() {
+  function filter(_, before = shown[chosen], how = undefined) {
     const wanted = find("text").value.toLowerCase().split(/\s+/).filter(Boolean);
     const topic = find("topic").value, kind = find("kind").value, troubled = find("troubled").checked;
-    const before = shown[chosen];
     shown = [];
     data.cards.forEach((card, index) => {
       if (kind && card.kind !== kind) return;
@@ -153,7 +162,7 @@
       if (wanted.every(word => wordsOf(card).includes(word))) shown.push(index);
     });
     count();
-    choose(Math.max(shown.indexOf(before), 0));
+    choose(Math.max(shown.indexOf(before), 0), how);
     if (!shown.length) { drawList(); showCard(); }
   }
 
@@ -166,6 +175,9 @@
   // Setting up
 
   function fillFilters() {
+    const [kind, topic] = [find("kind").value, find("topic").value];
+    find("kind").length = 1;
+    find("topic").replaceChildren(find("topic").options[0]);
     for (const kind of Object.keys(names)) if (data.cards.some(card => card.kind === kind)) find("kind").append(new Option(names[kind], kind));
     const groups = new Map();
     for (const card of data.cards) {
@@ -186,6 +198,40 @@
       item.append(problemLine(data.problems[number]));
       return item;
     }));
+    // A topic that is gone leaves all topics.
+    for (const [id, value] of [["kind", kind], ["topic", topic]]) find(id).value = [...find(id).options].some(option => option.value === value) ? value : "";
+  }
+
+  // Where a card is among new cards: the same words, else its place within its kind and topic, else its place in the deck.
+  function placeAmong(cards, key, index) {
+    const exact = cards.findIndex(other => other.full === key.full);
+    if (exact >= 0) return exact;
+    const near = cards.findIndex(other => other.part === key.part && other.number === key.number);
+    return near >= 0 ? near : Math.min(index, cards.length - 1);
+  }
+
+  function keys() {
+    const numbers = new Map();
+    return data.cards.map(card => {
+      const part = [card.kind, packOf(card), topicOf(card)].join("\n");
+      numbers.set(part, (numbers.get(part) ?? -1) + 1);
+      return { part, number: numbers.get(part), full: `${part}\n${label(card)}` };
+    });
+  }
+
+  // Take new data, and stay where we are: the filters, the card, and how far everything is scrolled.
+  function take(next) {
+    const index = shown[chosen], key = keys()[index];
+    data = next;
+    texts = plainTexts();
+    words.clear();
+    fillFilters();
+    filter(undefined, key ? placeAmong(keys(), key, index) : undefined, { keep: true });
+  }
+
+  function tell(problems) {
+    find("failed").hidden = !problems.length;
+    find("failed").replaceChildren(...problems.map(problemLine));
   }
 
   function turn() {
@@ -215,7 +261,7 @@
 
   fillFilters();
   for (const id of ["text", "topic", "kind", "troubled"]) find(id).addEventListener("input", filter);
-  for (const id of ["front", "back", "light", "dark", "width", "zoom", "day"]) find(id).addEventListener("input", showCard);
+  for (const id of ["front", "back", "light", "dark", "width", "zoom", "day"]) find(id).addEventListener("input", () => showCard());
   find("previous").addEventListener("click", () => choose(chosen - 1));
   find("next").addEventListener("click", () => choose(chosen + 1));
   find("cards").addEventListener("click", () => { document.body.classList.toggle("choosing"); drawList(); });
@@ -228,7 +274,10 @@
   addEventListener("resize", drawList);
   addEventListener("message", event => {
     const frames = [...document.querySelectorAll("iframe")].map(frame => frame.contentWindow);
-    if (frames.includes(event.source) && event.data) press(event.data.key);
+    const place = frames.indexOf(event.source);
+    if (place < 0 || typeof event.data !== "object" || !event.data) return;
+    if ("top" in event.data) inFrame.get(document.querySelectorAll("iframe")[place]).top = Number(event.data.top) || 0;
+    else press(event.data.key);
   });
   addEventListener("keydown", event => {
     const typing = /^(INPUT|SELECT|BUTTON|SUMMARY)$/.test(event.target.tagName);
@@ -238,4 +287,5 @@
   count();
   choose(0);
   if (!shown.length) showCard();
+  globalThis.preview = { take, tell };
 })();
