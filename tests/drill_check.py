@@ -25,7 +25,7 @@ FACTORS = {
 }
 FUNCTIONS = {
     "sqrt": math.sqrt, "exp": math.exp, "ln": math.log, "log2": math.log2, "min": min, "max": max,
-    "ceil": math.ceil, "floor": math.floor, "round": round,
+    "ceil": lambda x: math.ceil(float(f"{x:.12g}")), "floor": lambda x: math.floor(float(f"{x:.12g}")), "round": round,
 }  # fmt: skip
 OPERATORS = {
     ast.Add: operator.add,
@@ -66,7 +66,7 @@ def compute(expression: str, known: dict[str, float]) -> float:
             taken += sign + word
         return f"({match[1]}*{factor(taken)!r}){match[2][len(taken) :]}"
 
-    text = expression.replace("×", "*").replace("÷", "/").replace("·", "*")
+    text = expression.replace("%", " percent").replace("×", "*").replace("÷", "/").replace("·", "*")
     text = re.sub(rf"(?<![\w.])({NUMBER})\s*({WORD}(?:\s*[/*]\s*{WORD})*)", unit, text)
     return float(_value(ast.parse(text.replace("^", "**").strip(), mode="eval").body, known))
 
