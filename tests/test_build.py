@@ -202,7 +202,7 @@ def test_the_report(deck: Deck) -> None:
     assert "  moved rung: Who reads the plan? (Joins  ⇒  Plans)" in lines
     assert "  retired rung: When does it spill to disk?" in lines
     assert any(RETIRED_SEARCH in line for line in lines)
-    assert "How is it cached?" not in run.out
+    assert "  new rung: How is it cached?" in lines
     verbose = ladderdeck("--dry-run", "-v", cwd=deck.folder)
     assert "unchanged" in verbose.out
     assert "Next:" in run.out

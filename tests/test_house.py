@@ -14,7 +14,7 @@ from command import CHECKOUT
 PACKAGE = CHECKOUT / "src" / "ladderdeck"
 
 ROOMS = {
-    "values": {"model", "note", "paths", "wording"},
+    "values": {"model", "note", "paths", "wording", "progress"},
     "comparing": {"likeness", "assignment"},
     "reading": {
         "reading", "yaml_nodes", "located", "markup", "split", "labels", "outline", "front_matter",
@@ -35,7 +35,7 @@ ROOMS = {
     "previewing": {"preview", "preview_math", "preview_server"},
     "commands": {
         "cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect",
-        "cli.new", "cli.add", "cli.templates", "cli.package_file", "cli.serve", "cli.push", "cli.watch", "__main__",
+        "cli.new", "cli.add", "cli.templates", "cli.package_file", "cli.serve", "cli.push", "cli.watch", "cli.progress", "__main__",
     },
 }  # fmt: skip
 """Every module is in one room."""

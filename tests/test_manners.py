@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pexpect
 import pytest
 from command import CHECKOUT, ladderdeck
 from deck_builder import Deck, changed, pack_text
 
+from ladderdeck.build import build
+from ladderdeck.cli.progress import ProgressLine
 from ladderdeck.identity import Change, Changed
 from ladderdeck.inputs import read_inputs
 from ladderdeck.ledger import Entry
@@ -247,3 +251,50 @@ def test_what_does_nothing_in_deck_yaml_is_said(deck: Deck, text: str, code: str
         assert [(p.code, p.severity, p.position.line) for p in found] == [(code, Severity.WARNING, line)]
     if code == "unknown-pack":
         assert found[0].hint == "did you mean `web`?"
+
+
+# Progress and colour, for a person at a terminal only
+
+
+def test_the_line_of_progress_comes_late_changes_and_goes() -> None:
+    stream, times = io.StringIO(), iter([0.0, 0.5, 0.8, 0.85, 1.0])
+    line = ProgressLine(stream, lambda: next(times))
+    for what in ("reading pack 1 of 3", "reading pack 2 of 3", "reading pack 3 of 3", "packing"):
+        line.show(what)
+    assert stream.getvalue() == "\rreading pack 2 of 3 …\rpacking …            "
+    line.clear()
+    shown = stream.getvalue().rpartition("…")[2]
+    assert shown.endswith("\r")
+    assert not shown.replace("\r", "").strip()
+
+
+def test_no_line_is_taken_away_that_was_not_there() -> None:
+    stream = io.StringIO()
+    line = ProgressLine(stream, lambda: 0.0)
+    line.show("reading")
+    line.clear()
+    assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize(("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colour_is_for_terminals_without_no_color(deck: Deck, environment: dict[str, str], coloured: bool) -> None:
+    (deck.cards / "web.md").write_text("---\nname: web\nlayer: base\n---\n", encoding="utf-8")
+    values = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | environment
+    program = [str(CHECKOUT / "build.py"), "check"]
+    child = pexpect.spawn(sys.executable, program, cwd=str(deck.folder), env=values, encoding="utf-8", timeout=60)
+    child.expect(pexpect.EOF)
+    assert ("\x1b[31m error: \x1b[0m" in child.before) is coloured
+    assert ("\x1b" in child.before) is coloured
+    run = ladderdeck("check", cwd=deck.folder)
+    assert "\x1b" not in run.out + run.err
+
+
+def test_work_tells_how_far_it_is_and_pipes_hear_nothing(deck: Deck) -> None:
+    deck.write("other", {"Scans": RUNGS})
+    heard: list[str] = []
+    build(deck.request(), heard.append)
+    assert heard[:2] == ["reading pack 1 of 2", "reading pack 2 of 2"]
+    assert heard[-1] == "packing 10 cards"
+    run = ladderdeck(cwd=deck.folder)
+    assert "\r" not in run.out + run.err
+    assert run.err == ""

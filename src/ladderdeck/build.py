@@ -23,6 +23,7 @@ from .library import read_library
 from .model import Kind, Language, Position, Problem, Severity
 from .note import IdentifiedNote, Note
 from .paths import shown
+from .progress import Report, silent
 from .templates import load_templates, type_fingerprints
 
 
@@ -74,14 +75,17 @@ class Outcome:
         return tuple(identified for identified in self.notes if identified.guid not in retired)
 
 
-def build(request: Request) -> Outcome:
-    """Read the packs, and write output and ledger, unless there is an error in anything that was read."""
+def build(request: Request, report: Report = silent) -> Outcome:
+    """Read the packs, and write output and ledger, unless there is an error in anything that was read.
+
+    ``report`` hears what is being done.
+    """
     home = find_home(request.paths, request.ledger)
     if request.dry_run:
-        return _build(request)
+        return _build(request, report)
     try:
         with only_one((home.ledger, request.output)):
-            return _build(request)
+            return _build(request, report)
     except TimeoutError:
         return Outcome(problems=(busy(home.ledger),))
     except OSError as error:
@@ -89,8 +93,8 @@ def build(request: Request) -> Outcome:
         return Outcome(problems=(unwritable(Path(error.filename or tempfile.gettempdir()), error),))
 
 
-def _build(request: Request) -> Outcome:
-    inputs = read_inputs(request.paths, request.language, request.ledger)
+def _build(request: Request, report: Report) -> Outcome:
+    inputs = read_inputs(request.paths, request.language, request.ledger, report=report)
     templates, form = load_templates(request.templates), load_format(request.format_name)
     ledger = inputs.ledger or Ledger()
     file, read = inputs.home.ledger, [*inputs.files.values(), inputs.home.settings]
@@ -102,11 +106,13 @@ def _build(request: Request) -> Outcome:
     )
     if _has_error(problems):
         return Outcome(problems=problems)
+    report("making cards")
     notes = notes_of(inputs)
     if not notes:
         position = Position(inputs.library.packs[0].path)
         empty = Problem("no-notes", Severity.ERROR, position, "the packs make no note", "check `kinds:` in deck.yaml")
         return Outcome(problems=(*problems, empty))
+    report(f"comparing {len(notes)} cards with the last build")
     present = packs_present(inputs, request.paths, request.language, ledger)
     identified, doubts = identify_notes(notes, inputs, ledger, request.now, present, type_fingerprints(templates))
     problems = (*problems, *doubts, *_since_the_last_build(inputs, identified, request.output))
@@ -118,6 +124,7 @@ def _build(request: Request) -> Outcome:
     outcome = Outcome(identified.notes, identified.changes, problems, left_out=left_out)
     if outcome.failed or request.dry_run:
         return outcome
+    report(f"packing {len(notes)} cards")
     types = {kind: entry.modified for kind, entry in identified.ledger.types.items()}
     # The ledger first: should the machine die between the two, the next build makes the package that belongs to it.
     writers: dict[Path, Callable[[Path], None]] = {}

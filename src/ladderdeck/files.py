@@ -10,6 +10,7 @@ import shutil
 import signal
 import tempfile
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -21,6 +22,12 @@ LOCK_PATIENCE = 120.0
 """Seconds that a build waits for another one that writes the same files."""
 
 _SUFFIX = ".ladderdeck.tmp"
+
+_REQUESTS_TO_END = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+"""Signals that ask a process to end: of the last two each system has one, for a terminal that is closed."""
+
+_PAUSES = (0.05, 0.1, 0.2, 0.4) if os.name == "nt" else ()
+"""Seconds to wait before a replacement is tried again: on Windows a virus scanner holds a fresh file for a moment."""
 
 
 def replace_together(writers: Mapping[Path, Callable[[Path], None]]) -> list[Path]:
@@ -56,7 +63,8 @@ def _undisturbed() -> Iterator[None]:
         yield  # signals come to the main thread only
         return
     caught: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [getattr(signal, name) for name in _REQUESTS_TO_END if hasattr(signal, name)]
+    handlers = {number: signal.getsignal(number) for number in numbers}
     try:
         for number in handlers:
             signal.signal(number, lambda number, _: caught.append(number))
@@ -116,7 +124,7 @@ class _Undo:
 
     def replace(self, target: Path) -> None:
         self.replaced.append(target)
-        self.fresh[target].replace(target)
+        _replace(self.fresh[target], target)
         _sync_folder(target.parent)
 
     def forget(self) -> None:
@@ -129,7 +137,7 @@ class _Undo:
         for target in reversed(self.replaced):
             with contextlib.suppress(OSError):
                 if target in self.backups:
-                    self.backups[target].replace(target)
+                    _replace(self.backups[target], target)
                 else:
                     target.unlink()
         self.remove_temporaries()
@@ -207,6 +215,17 @@ def _settle(temporary: Path, file: Path) -> None:
     mask = os.umask(0)
     os.umask(mask)
     temporary.chmod(0o666 & ~mask)
+
+
+def _replace(fresh: Path, target: Path) -> None:
+    for pause in _PAUSES:
+        try:
+            fresh.replace(target)
+        except PermissionError:
+            time.sleep(pause)
+        else:
+            return
+    fresh.replace(target)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -19,6 +19,7 @@ from .ledger import Ledger, read_ledger
 from .library import Library, read_library
 from .model import Language, Position, Problem, Severity
 from .paths import shown
+from .progress import Report, silent
 from .quality import judge
 from .settings import Settings, read_settings, unknown_packs
 
@@ -45,18 +46,23 @@ class Inputs:
 
 
 def read_inputs(
-    paths: Sequence[Path], language: Language | None, ledger: Path | None = None, arriving: Sequence[Document] = ()
+    paths: Sequence[Path],
+    language: Language | None,
+    ledger: Path | None = None,
+    arriving: Sequence[Document] = (),
+    report: Report = silent,
 ) -> Inputs:
     """The packs at ``paths``, and what belongs to their deck. ``arriving`` are packs that are taken as if their files were
     there already, in place of what is."""
     home = find_home(paths, ledger)
     found_packs = with_arriving(discover(paths), arriving)
-    library = read_library(found_packs, language)
+    library = read_library(found_packs, language, report)
     problems = [*library.problems, *other_ledgers(home, paths)]
     documents = answer_documents(found_packs.documents, problems)
     drill_files = drill_documents(found_packs.documents, problems)
     pictures = Pictures(home.folder, [*documents, *drill_files])
     answers = _read_answers(documents, library, problems)
+    report("rendering answers")
     answer_html, answer_problems = render_answers(answers, pictures.find)
     drills = _read_drills(drill_files, library, language, pictures, problems)
     problems.extend((*answer_problems, *pictures.problems, *judge(library.packs, answers)))

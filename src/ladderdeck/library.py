@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .discover import Found
 from .model import Language, Pack, Position, Problem, Severity
 from .parser import parse_pack
+from .progress import Report, silent, tracked
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,12 @@ class Library:
         return any(problem.severity is Severity.ERROR for problem in self.problems)
 
 
-def read_library(found: Found, language: Language | None = None) -> Library:
+def read_library(found: Found, language: Language | None = None, report: Report = silent) -> Library:
     """Parse the documents that were found. With ``language``, packs in another language are left out, problems and all."""
     packs: list[Pack] = []
     problems: list[Problem] = list(found.problems)
     left_out = 0
-    for document in found.documents:
+    for document in tracked(found.documents, "reading pack", report):
         pack, pack_problems = parse_pack(document.data, document.path)
         if pack is not None and language is not None and pack.language is not language:
             left_out += 1

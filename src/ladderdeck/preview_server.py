@@ -6,6 +6,7 @@ It answers to 127.0.0.1 only, and only to requests that name it so: another site
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from http import HTTPStatus
@@ -88,7 +89,8 @@ class PreviewServer:
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
-    allow_reuse_address = False
+    # Elsewhere it lets a port be used again right after a restart; on Windows it would let two programs share one.
+    allow_reuse_address = os.name == "posix"
 
     def __init__(self, preview: PreviewServer, port: int) -> None:
         self.preview = preview

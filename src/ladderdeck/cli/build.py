@@ -28,6 +28,7 @@ from .common import (
     show_problems,
     templates_option,
 )
+from .progress import progress
 from .watch import NewProblems, rounds, say_round, say_what_is_watched
 
 DEFAULT_OUTPUT = Path("dist", "ladders.apkg")
@@ -92,7 +93,8 @@ def command(
     if watch:
         _watch(request, verbose=verbose or dry_run, quiet=quiet)
         return
-    outcome = build(request())
+    with progress(wanted=not (quiet or as_json)) as report:
+        outcome = build(request(), report)
     if as_json:
         echo_json(outcome_view(outcome, request()))
     else:
@@ -107,7 +109,8 @@ def _watch(request: Callable[[], Request], *, verbose: bool, quiet: bool) -> Non
     first = request()
     problems = NewProblems()
     for changed in rounds(first.paths, first.templates, first.ledger):
-        outcome = build(request())
+        with progress(wanted=not quiet) as report:
+            outcome = build(request(), report)
         problems.show(outcome.problems)
         if not changed:
             _show(outcome, first, verbose=verbose, quiet=quiet)

@@ -32,6 +32,7 @@ from .common import (
     show_problems,
     templates_option,
 )
+from .progress import progress
 from .watch import NewProblems, rounds, say_round, say_what_is_watched
 
 DEFAULT_OUTPUT = Path("dist", "preview.html")
@@ -69,7 +70,7 @@ def command(
       python build.py preview cards/ --open
       python build.py preview --serve --open
     """
-    make = partial(_make, given_paths(paths), given_language(language), ledger, templates)
+    make = partial(_make, given_paths(paths), given_language(language), ledger, templates, quiet=quiet)
     if serve:
         if click.get_current_context().get_parameter_source("output") is ParameterSource.COMMANDLINE:
             raise click.UsageError("--serve writes no file: leave out -o.")
@@ -98,8 +99,11 @@ class _Made:
         return pictures_shown(self.notes, self.inputs.pictures)
 
 
-def _make(paths: Sequence[Path], language: Language | None, ledger: Path | None, templates: Path) -> _Made:
-    inputs = read_inputs(paths, language, ledger)
+def _make(
+    paths: Sequence[Path], language: Language | None, ledger: Path | None, templates: Path, *, quiet: bool
+) -> _Made:
+    with progress(wanted=not quiet) as report:
+        inputs = read_inputs(paths, language, ledger, report=report)
     look = load_templates(templates)
     notes = notes_of(inputs)
     return _Made(tuple(notes), (*inputs.problems, *look.problems), look, inputs)
