@@ -66,7 +66,7 @@ def compute(expression: str, known: dict[str, float]) -> float:
             taken += sign + word
         return f"({match[1]}*{factor(taken)!r}){match[2][len(taken) :]}"
 
-    text = expression.replace("×", "*").replace("÷", "/").replace("·", "*")
+    text = expression.replace("×", "*").replace("÷", "/").replace("·", "*").replace("%", " percent")
     text = re.sub(rf"(?<![\w.])({NUMBER})\s*({WORD}(?:\s*[/*]\s*{WORD})*)", unit, text)
     return float(_value(ast.parse(text.replace("^", "**").strip(), mode="eval").body, known))
 
