@@ -8,17 +8,21 @@
   var words = {
     zh: {
       ask: function (unit, share) { return "你的结果（" + (unit ? "单位 " + unit + "，" : "") + "误差 " + share + " 以内算对，可不填）"; },
-      right: function (typed) { return "你算的 " + typed + " 在误差范围内：按「良好 (Good)」"; },
-      mistake: function (typed) { return "你算的 " + typed + " 正是下面标出的错会得到的数：按「重来 (Again)」"; },
-      power: function (typed, factor) { return "你算的 " + typed + " 差了 " + factor + " 倍：步骤都对就按「困难 (Hard)」"; },
+      press: function (button) { return "按「" + button + "」"; },
+      button: { again: "重来 (Again)", hard: "困难 (Hard)", good: "良好 (Good)" },
+      right: function (typed) { return "你算的 " + typed + " 在误差范围内"; },
+      mistake: function (typed) { return "你算的 " + typed + " 正是下面标出的错会得到的数"; },
+      power: function (typed, factor) { return "你算的 " + typed + " 差了 " + factor + " 倍，步骤都对的话"; },
       wrong: function (typed) { return "你算的 " + typed + " 不在误差范围内：对照步骤，看错在哪一步"; },
       unread: function (typed) { return "“" + typed + "” 读不成一个数，请自己对照"; },
     },
     en: {
       ask: function (unit, share) { return "Your result" + (unit ? " in " + unit : "") + ", right within " + share + " (optional)"; },
-      right: function (typed) { return "Your " + typed + " is within the band: press Good"; },
-      mistake: function (typed) { return "Your " + typed + " is what the mistake marked below gives: press Again"; },
-      power: function (typed, factor) { return "Your " + typed + " is off by a factor of " + factor + ": if the steps were right, press Hard"; },
+      press: function (button) { return "Press " + button; },
+      button: { again: "Again", hard: "Hard", good: "Good" },
+      right: function (typed) { return "your " + typed + " is within the band"; },
+      mistake: function (typed) { return "your " + typed + " is what the mistake marked below gives"; },
+      power: function (typed, factor) { return "your " + typed + " is off by a factor of " + factor + ", if the steps were right"; },
       wrong: function (typed) { return "Your " + typed + " is outside of the band: see at which step you left the path"; },
       unread: function (typed) { return "“" + typed + "” could not be read as a number, so judge for yourself"; },
     },
@@ -111,15 +115,22 @@
     if (best.kind !== "unread" && data.unit && said.slice(-data.unit.length).toLowerCase() !== data.unit.toLowerCase()) {
       said += data.unit === "%" ? "%" : " " + data.unit;
     }
-    var rule = document.querySelector(".ladderdeck.drill .verdict");
-    if (!rule) return;
-    var line = document.querySelector(".ladderdeck.drill .judged") || document.createElement("p");
-    line.className = "verdict judged";
-    line.setAttribute("role", "status");
-    line.textContent = text[best.kind](said, best.factor);
+    var verdict = document.querySelector(".ladderdeck.drill .verdict");
+    var status = verdict && verdict.querySelector(".status");
+    if (!status) return;
     var button = { right: "good", mistake: "again", power: "hard" }[best.kind];
-    if (button) line.setAttribute("data-button", button);
-    rule.parentNode.insertBefore(line, rule);
+    status.textContent = "";
+    verdict.removeAttribute("data-button");
+    if (button) {
+      var name = document.createElement("b");
+      name.textContent = text.press(text.button[button]);
+      status.appendChild(name);
+      status.appendChild(document.createTextNode(" "));
+      verdict.setAttribute("data-button", button);
+    }
+    var reason = document.createElement("span");
+    reason.textContent = text[best.kind](said, best.factor);
+    status.appendChild(reason);
     each(".mistake", function (item, number) {
       item.classList[number === best.mistake ? "add" : "remove"]("made");
     });

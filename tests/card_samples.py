@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from drill_samples import documented, drill_notes, seed_drills
+from drill_samples import documented, drill_notes, seed_drill
 from package_samples import make
 
 from ladderdeck.compose import compose
@@ -167,7 +167,7 @@ def fields_for(kind: Kind, name: str, fields: dict[str, str]) -> dict[str, str]:
     """The fields of a sample as its kind has them: a drill has its own, and none of an answer's."""
     if kind is not Kind.DRILL or name == "bare":
         return place_for(kind, fields)
-    note = drill_notes(documented())[0] if name == "english" else seed_drills()[0]
+    note = drill_notes(documented())[0] if name == "english" else seed_drill()
     own = {"Notice": ENGLISH["Notice"], "Extra": ENGLISH["Extra"]} if name == "english" else {}
     bare = ("Ladder", "Earlier", "Follow Up", "Next", "Place") if name == "no-answer" else ()
     return {key: text for key, text in {**note.fields, **own}.items() if key not in bare}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 
@@ -83,6 +84,12 @@ def drill_notes(text: str, pack: Pack | None = None) -> list[Note]:
     return [note for note in notes if note.origin.kind is Kind.DRILL]
 
 
+def seed_drill() -> Note:
+    """One of the seed's drills, in Chinese: with a group, a formula, mistakes and a note."""
+    return next(note for note in seed_drills() if note.origin.wording == "decode-bandwidth-bound")
+
+
+@functools.cache
 def seed_drills() -> list[Note]:
     """The notes of the seed's drills."""
     pack, _ = parse_pack(SEED.read_bytes(), SEED.as_posix())

@@ -13,21 +13,22 @@ import pytest
 from anki_collection import import_package, new_collection, notes_by_guid
 from axe_playwright_python import sync_playwright as axe_package
 from browser import open_browser
-from card_shells import HOST, SHELLS, Card, Site, rendered
-from drill_samples import SMALL, documented, drill_notes, seed_drills
+from card_shells import HOST, SHELLS, Card, Site, rendered, scaled
+from drill_samples import SMALL, documented, drill_notes, seed_drill, seed_drills
 from package_samples import templates, write
 
 from ladderdeck.model import Kind
 from ladderdeck.note import IdentifiedNote
 
 AXE = (Path(axe_package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+AUDIT = (Path(__file__).parent / "card_audit.js").read_text(encoding="utf-8")
 MODIFIED = 1_700_000_000
 NOON = "2026-12-03T12:00:00"
 CHINESE, ENGLISH, TRANSFER = "drill-zh", "drill-en", "drill-small"
 
 
 def notes() -> list[IdentifiedNote]:
-    found = {CHINESE: seed_drills()[0], ENGLISH: drill_notes(documented())[0], TRANSFER: drill_notes(SMALL)[0]}
+    found = {CHINESE: seed_drill(), ENGLISH: drill_notes(documented())[0], TRANSFER: drill_notes(SMALL)[0]}
     return [IdentifiedNote(note, guid, MODIFIED) for guid, note in found.items()]
 
 
@@ -313,12 +314,32 @@ def test_axe_finds_nothing_serious_on_either_side(page, site, cards, night: bool
             assert page.evaluate("document.scrollingElement.scrollWidth") == 320
 
 
+def test_every_drill_that_ships_is_legible_at_320_pixels(page, site, tmp_path) -> None:
+    """Unfolded, on the days with the longest numbers, larger text, light and dark by turns; nothing scrolls the page sideways."""
+    every = {f"drill-{number}": note for number, note in enumerate(seed_drills())}
+    cards = rendered([IdentifiedNote(note, guid, MODIFIED) for guid, note in every.items()], tmp_path)
+    assert len(cards) == len(every) >= 18
+    problems = []
+    for number, (guid, note) in enumerate(every.items()):
+        data = json.loads(note.fields["Data"])
+        longest = max(range(len(data["texts"])), key=lambda n: sum(map(len, data["texts"][n])))
+        day = next(
+            d for d in range(20_000, 20_100) if (d * data["step"] + data["offset"]) % len(data["texts"]) == longest
+        )
+        set_time(page, f"{datetime(1970, 1, 1) + timedelta(days=day):%Y-%m-%d}T12:00:00")
+        site.html = SHELLS["ankidroid-new"](cards[guid].back, scaled(cards[guid].css, 1.3), number % 2 == 1)
+        page.goto(HOST + "/card")
+        page.evaluate("document.querySelectorAll('details').forEach(box => { box.open = true })")
+        problems += [f"{note.origin.wording}: {problem}" for problem in page.evaluate(AUDIT)]
+    assert problems == []
+
+
 def test_what_differs_is_filled_everywhere(page, site, cards) -> None:
     show(page, site, cards[TRANSFER].back, cards[TRANSFER].css)
     texts = DATA[TRANSFER]["texts"][expected(TRANSFER, NOON)]
     size, speed, time = texts[0], texts[1], texts[2]
-    assert page.locator(".question").inner_text() == f"How long do {size} take at {speed}?"
-    assert page.locator(".result").inner_text() == f"time = {time}"
+    assert page.locator(".question").text_content() == f"How long do {size} take at {speed}?"
+    assert page.locator(".result").text_content() == f"time = {time}"
     assert f"= {size} ÷ {speed}" in page.locator(".calc").inner_text()
 
 
@@ -349,8 +370,8 @@ def answer(page, site, cards, guid: str, typed: str):
     show(page, site, cards[guid].front, cards[guid].css)
     page.locator(".own input").fill(typed)
     show(page, site, cards[guid].back, cards[guid].css)
-    judged = page.locator(".judged")
-    return (judged.inner_text(), judged.get_attribute("data-button")) if judged.count() else None
+    said = page.locator(".verdict .status").text_content()
+    return (said, page.locator(".verdict").get_attribute("data-button")) if said else None
 
 
 @pytest.fixture
@@ -433,22 +454,22 @@ def test_what_was_typed_counts_for_this_showing_only(page, site, cards) -> None:
     assert answer(page, site, cards, TRANSFER, "  ") is None
     assert answer(page, site, cards, TRANSFER, "12") is not None
     show(page, site, cards[ENGLISH].back, cards[ENGLISH].css)
-    assert page.locator(".judged").count() == 0, "what was typed for another card"
+    assert page.locator(".status").text_content() == "", "what was typed for another card"
     show(page, site, cards[TRANSFER].front, cards[TRANSFER].css)
     show(page, site, cards[TRANSFER].back, cards[TRANSFER].css)
-    assert page.locator(".judged").count() == 0, "what was typed the last time"
+    assert page.locator(".status").text_content() == "", "what was typed the last time"
     show(page, site, cards[TRANSFER].front, cards[TRANSFER].css)
     page.locator(".own input").fill("12")
     set_time(page, "2026-12-04T04:00:00")
     show(page, site, cards[TRANSFER].back, cards[TRANSFER].css)
-    assert page.locator(".judged").count() == 0, "what was typed for yesterday's numbers"
+    assert page.locator(".status").text_content() == "", "what was typed for yesterday's numbers"
 
 
 def test_where_nothing_can_be_kept_nothing_is_asked(pages, site, cards) -> None:
     page = pages(storage=False)
     for side in (cards[TRANSFER].front, cards[TRANSFER].back):
         show(page, site, side, cards[TRANSFER].css)
-        assert page.locator("input, .judged").count() == 0
+        assert page.locator("input").count() == 0
         assert shown_variant(page, TRANSFER) == expected(TRANSFER, NOON)
 
 

@@ -45,7 +45,7 @@ def make_ledger(notes: list[Entry], types: dict[Kind, TypeEntry] | None = None) 
 
 ledgers = st.builds(
     make_ledger,
-    st.lists(entries, max_size=8),
+    st.lists(entries, min_size=1, max_size=8),
     st.fixed_dictionaries(
         {kind: st.builds(TypeEntry, st.text("0123456789abcdef", max_size=16), times) for kind in Kind}
     ),

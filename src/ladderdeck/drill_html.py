@@ -14,13 +14,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .answer_html import PictureFinder
+from .calc import NO_BREAK_SPACE
 from .drill_match import PlacedDrill
 from .drill_numbers import Variant, WorkedStep, variants
 from .drills import PLACEHOLDER, Drill
 from .model import Position, Problem, Severity, Text
 from .render import show_math, show_text
 from .rich import Rich, render_point, render_rich, work_of
-from .units import Quantity, show_number
+from .units import SUPERSCRIPT, Quantity, show_number
+from .worked import powers
 
 _FILLABLE = re.compile(
     r"(<code\b.*?</code>|<pre\b.*?</pre>|<[^>]*>|\\\(.*?\\\)|\\\[.*?\\\])|" + PLACEHOLDER.pattern, re.DOTALL
@@ -114,6 +116,11 @@ class _Page:
             shown += f' data-slot="{self.slots.setdefault(tuple(texts), len(self.slots))}"'
         return f"<{element}{shown}>{show_text(texts[0])}</{element}>"
 
+    def texts(self, name: str) -> list[str]:
+        """What a name stands for in each variant: a quantity in one piece, a combination's name as it is."""
+        is_group = any(name == group.name.text for group in self.drill.together)
+        return [text if is_group else _kept(text) for text in (variant.texts[name] for variant in self.variants)]
+
     def find(self, destination: str, position: Position) -> str | None:
         return self.picture(self.placed.file, destination, position)
 
@@ -141,7 +148,7 @@ class _Page:
             if name not in names:
                 unknown.append(name)
                 return match[0]
-            return self.slot([variant.texts[name] for variant in self.variants], "b", "given")
+            return self.slot(self.texts(name), "b", "given")
 
         html = _FILLABLE.sub(fill, rich.html)
         for name in dict.fromkeys(unknown):
@@ -169,15 +176,14 @@ class _Page:
                 rows.append((group.name.text.replace("_", " "), group.name.text))
             rows.append((each.label, each.name.text))
         lines = (
-            f'<tr><th scope="row" dir="auto">{show_text(label)}</th>'
-            f"{self.slot([variant.texts[name] for variant in self.variants], 'td')}</tr>"
+            f'<tr><th scope="row" dir="auto">{show_text(label)}</th>{self.slot(self.texts(name), "td")}</tr>'
             for label, name in rows
         )
         return f'<table class="givens"><tbody>{"".join(lines)}</tbody></table>'
 
     def result(self) -> str:
         name = self.drill.result.text or self.variants[0].steps[-1].name
-        result = self.slot([str(variant.result) for variant in self.variants], "b")
+        result = self.slot([_kept(str(variant.result)) for variant in self.variants], "b")
         band = self.slot([_band(variant) for variant in self.variants], "span")
         tolerance = f"±{show_number(100 * self.drill.tolerance)}%"
         return f'<p class="result" dir="auto">{show_text(name)} = {result}</p><p class="band">{tolerance}: {band}</p>'
@@ -188,13 +194,13 @@ class _Page:
 
     def step(self, steps: Sequence[WorkedStep]) -> str:
         first = steps[0]
-        result = self.slot([str(step.result) for step in steps], "b")
-        lines = [] if first.given else [show_text(first.expression)]
+        result = self.slot([_kept(str(step.result)) for step in steps], "b")
+        ways = [] if first.given else [powers(show_text(first.expression))]
         if not first.given and first.substituted != first.expression:
-            lines.append(self.slot([step.substituted for step in steps], "span"))
-        arithmetic = "<br>".join(f"= {line}" for line in [*lines, result])
+            ways.append(self.slot([_raised(step.substituted) for step in steps], "span"))
         note = f' <span class="note">{show_text(first.note)}</span>' if first.note else ""
-        return f'<dt dir="auto">{show_text(first.name)}{note}</dt><dd>{arithmetic}</dd>'
+        arithmetic = "".join(f"<dd>= {way}</dd>" for way in ways)
+        return f'<dt dir="auto"><span>{show_text(first.name)}{note}</span> {result}</dt>{arithmetic}'
 
     def formula(self) -> str:
         return f'<div class="scroll">{show_math(self.drill.formula.text, display=True)}</div>'
@@ -240,17 +246,29 @@ class _Page:
 def _shielded(string: str) -> str:
     """A JSON string in which no character means anything to HTML, MathJax or Anki."""
     inner = string[1:-1].replace("\\\\", "\\u005c").replace('\\"', "\\u0022")
-    inner = re.sub(r"[<>&'{}\[\]$]", lambda match: f"\\u{ord(match[0]):04x}", inner)
+    inner = re.sub(r"[<>&'{}\[\]$\u00a0]", lambda match: f"\\u{ord(match[0]):04x}", inner)
     return f'"{inner}"'
 
 
 def _text(quantity: Quantity | None) -> str:
-    return "" if quantity is None else str(quantity)
+    return "" if quantity is None else _kept(str(quantity))
+
+
+def _kept(quantity: str) -> str:
+    """A quantity that no line's end parts from its unit."""
+    return quantity.replace(" ", NO_BREAK_SPACE)
+
+
+def _raised(expression: str) -> str:
+    """An expression as plain text, with whole exponents raised."""
+    return re.sub(r"\^(-?\d+)(?![\d.])", lambda match: match[1].translate(SUPERSCRIPT), expression)
 
 
 def _band(variant: Variant) -> str:
     low, high = (show_number(value) for value in (variant.low, variant.high))
-    return f"{low} – {Quantity(variant.high, variant.result.unit)}" if low != high else str(variant.result)
+    return (
+        f"{low} – {_kept(str(Quantity(variant.high, variant.result.unit)))}" if low != high else _text(variant.result)
+    )
 
 
 def _numbers(variant: Variant) -> list[float | None]:

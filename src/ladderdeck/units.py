@@ -39,7 +39,7 @@ hertz = 1 / second = Hz
 """
 
 _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def show_number(value: float) -> str:
         digits = max(0, 2 - math.floor(math.log10(abs(value))))
         return f"{value:,.{digits}f}".rstrip("0").rstrip(".") if digits else f"{value:,.0f}"
     mantissa, exponent = f"{value:.2e}".split("e")
-    return f"{mantissa.rstrip('0').rstrip('.')}×10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+    return f"{mantissa.rstrip('0').rstrip('.')}×10{str(int(exponent)).translate(SUPERSCRIPT)}"
 
 
 def read_number(shown: str) -> float:

@@ -64,12 +64,13 @@ def _line(step: Step) -> str:
     result = f"<b>{show_text(str(step.result).replace(' ', NO_BREAK_SPACE))}</b>"
     note = f' <span class="note">{show_text(step.note)}</span>' if step.note else ""
     ways = [] if step.given else dict.fromkeys((step.expression, step.substituted))
-    arithmetic = "".join(f"<dd>= {_powers(show_text(way))}</dd>" for way in ways)
+    arithmetic = "".join(f"<dd>= {powers(show_text(way))}</dd>" for way in ways)
     return f'<dt dir="auto"><span>{show_text(step.name)}{note}</span> {result}</dt>{arithmetic}'
 
 
 _POWER = re.compile(r"\^(-?[\w.]+|\([^()]*\))")
 
 
-def _powers(expression: str) -> str:
+def powers(expression: str) -> str:
+    """An expression as HTML, with its exponents raised."""
     return _POWER.sub(r"<sup>\1</sup>", expression)
