@@ -5,16 +5,20 @@
   var words = {
     zh: {
       button: { again: "重来 (Again)", hard: "困难 (Hard)", good: "良好 (Good)" },
-      press: function (button) { return "按「" + button + "」"; },
-      point: function (number, must) { return "说到了第 " + number + " 条" + (must ? "（必答）" : ""); },
+      hint: "点一下你说到的",
+      must: "（必答）",
+      press: function (button, about) { return (about ? "大约按「" : "按「") + button + "」"; },
+      point: function (number, must) { return "说到了第 " + number + " 条" + (must ? words.zh.must : ""); },
       count: function (said, all, open) {
         return "说到 " + said + " / " + all + (open.length ? "，还差第 " + open.join("、") + " 条" : "");
       },
     },
     en: {
       button: { again: "Again", hard: "Hard", good: "Good" },
-      press: function (button) { return "Press " + button; },
-      point: function (number, must) { return "I said point " + number + (must ? " (a must)" : ""); },
+      hint: "Tap what you said",
+      must: " (a must)",
+      press: function (button, about) { return (about ? "About " : "Press ") + button; },
+      point: function (number, must) { return "I said point " + number + (must ? words.en.must : ""); },
       count: function (said, all, open) {
         return said + " of " + all + " said" + (open.length ? ", not yet: " + open.join(", ") : "");
       },
@@ -40,9 +44,9 @@
     return first ? Array.prototype.filter.call(first.children, function (item) { return item.tagName === "LI"; }) : [];
   }
 
-  // Again where a must-have or more than half is missing, Hard where anything is, else Good.
+  // Again where a must-have or half or more is missing, Hard where anything is, else Good.
   function buttonFor(said, all, missedMust) {
-    if (missedMust || said * 2 < all) return "again";
+    if (missedMust || said * 2 <= all) return "again";
     return said < all ? "hard" : "good";
   }
 
@@ -60,6 +64,7 @@
       mark(item, "tappable", true);
     });
     mark(list, "ready", true);
+    judge(list, "", 0, []);
   }
 
   function tick(button, event) {
@@ -73,7 +78,7 @@
       var isSaid = item.querySelector(".tick").getAttribute("aria-pressed") === "true";
       mark(item, "said", isSaid);
       if (isSaid) return;
-      open.push(index + 1);
+      open.push(index + 1 + (has(item, "must") ? wordsOf(list).must : ""));
       if (has(item, "must")) missedMust += 1;
     });
     var begun = open.length < items.length;
@@ -81,16 +86,16 @@
     judge(list, begun ? buttonFor(items.length - open.length, items.length, missedMust) : "", items.length, open);
   }
 
-  // Say which button fits, or nothing where nothing is ticked.
+  // Say which button fits, or what to do where nothing is ticked.
   function judge(list, name, all, open) {
     var verdict = list.querySelector(".verdict");
     var status = verdict.querySelector(".status");
-    status.textContent = "";
+    var text = wordsOf(list);
+    status.textContent = name ? "" : text.hint;
     verdict.removeAttribute("data-button");
     if (!name) return;
-    var text = wordsOf(list);
     var button = document.createElement("b");
-    button.textContent = text.press(text.button[name]);
+    button.textContent = text.press(text.button[name], has(list, "estimate"));
     var count = document.createElement("span");
     count.textContent = text.count(all - open.length, all, open);
     status.appendChild(button);

@@ -33,6 +33,23 @@ def ladderdeck(*arguments: str | Path, cwd: Path, **environment: str) -> Run:
     return Run(run.returncode, run.stdout.decode("utf-8", "replace"), run.stderr.decode("utf-8", "replace"))
 
 
+def here(*arguments: str | Path, cwd: Path) -> Run:
+    """The same within this process: quicker, where a process of its own makes no difference."""
+    from click.testing import CliRunner
+
+    from ladderdeck.cli import cli
+
+    before = Path.cwd()
+    os.chdir(cwd)
+    try:
+        result = CliRunner().invoke(cli, [str(argument) for argument in arguments], prog_name="python build.py")
+    finally:
+        os.chdir(before)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Run(result.exit_code, result.stdout, result.stderr)
+
+
 def tree(folder: Path) -> dict[str, bytes]:
     """All files below a folder with their content: what must not change when a command fails."""
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import CHECKOUT, SEED, ladderdeck, tree
+from command import CHECKOUT, SEED, here, ladderdeck, tree
 from deck_builder import NOW, Deck, pack_text
 
 from ladderdeck.adding import Standing, plan_arrivals
@@ -87,11 +87,11 @@ def test_a_folder_with_both_languages(tmp_path: Path) -> None:
     source.write("web", {"Joins": RUNGS}, file="web-main/SKILL.md", chinese=True)
     source.write("web", {"Joins": RUNGS}, file="web-main/SKILL.en.md")
     (source.cards / "web-main" / "README.md").write_text("# About\n", encoding="utf-8")
-    run = ladderdeck("add", source.cards, "--to", "packs", cwd=tmp_path)
+    run = here("add", source.cards, "--to", "packs", cwd=tmp_path)
     assert run.code == 0, run.err
     # In the order of their names, so that the English one came first.
     assert set(tree(tmp_path / "packs")) == {"web/SKILL.md", "web/SKILL.zh.md"}
-    assert ladderdeck("check", "packs", cwd=tmp_path).out == "2 packs: no problems\n"
+    assert here("check", "packs", cwd=tmp_path).out == "2 packs: no problems\n"
 
 
 def test_a_file_that_is_no_pack_is_never_replaced(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_file_that_is_no_pack_is_never_replaced(tmp_path: Path) -> None:
     for name in ("SKILL.md", "SKILL.en.md"):
         (home / name).write_text("my own words", encoding="utf-8")
     before = tree(tmp_path / "cards")
-    run = ladderdeck("add", download(Deck(tmp_path)), "-y", cwd=tmp_path)
+    run = here("add", download(Deck(tmp_path)), "-y", cwd=tmp_path)
     assert (run.code, tree(tmp_path / "cards")) == (1, before)
     assert "[taken]" in run.err
 
@@ -146,7 +146,7 @@ def test_one_broken_pack_of_two_keeps_both_out(tmp_path: Path) -> None:
     source = Deck(tmp_path / "downloads")
     source.write("good", {"Joins": RUNGS})
     (source.cards / "bad.md").write_text("---\nname: bad\nlayer: deep\n---\n", encoding="utf-8")
-    assert ladderdeck("add", source.cards, "--yes", cwd=tmp_path).code == 1
+    assert here("add", source.cards, "--yes", cwd=tmp_path).code == 1
     assert not (tmp_path / "cards").exists()
 
 
@@ -154,14 +154,14 @@ def test_a_content_that_is_not_what_its_envelope_names_needs_a_yes(tmp_path: Pat
     text = pack_text("web", {"Joins": RUNGS})
     source = tmp_path / "SKILL.md"
     source.write_bytes(served(text))
-    assert ladderdeck("add", source, "--to", "good", cwd=tmp_path).code == 0
+    assert here("add", source, "--to", "good", cwd=tmp_path).code == 0
     source.write_bytes(served(text).replace(b"hash join", b"hash jo1n"))
-    run = ladderdeck("add", source, "--to", "bad", cwd=tmp_path)
+    run = here("add", source, "--to", "bad", cwd=tmp_path)
     assert run.code == 1
     assert "[blob]" in run.err
     assert "say --yes" in run.err
     assert not (tmp_path / "bad").exists()
-    assert ladderdeck("add", source, "--to", "bad", "--yes", cwd=tmp_path).code == 0
+    assert here("add", source, "--to", "bad", "--yes", cwd=tmp_path).code == 0
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_which_of_two_versions_is_newer(tmp_path: Path, old: str, new: str, rung
 
 
 def test_an_older_version_is_said_to_be_one(deck: Deck) -> None:
-    run = ladderdeck("add", download(deck, version="20251231.aaaa"), cwd=deck.folder)
+    run = here("add", download(deck, version="20251231.aaaa"), cwd=deck.folder)
     assert run.code == 1
     assert "OLDER" in run.out
 
@@ -199,7 +199,7 @@ def test_the_difference_is_shown_and_nothing_is_replaced_without_a_yes(deck: Dec
         deck.build()
     source = download(deck)
     before = tree(deck.folder)
-    run = ladderdeck("add", source, cwd=deck.folder)
+    run = here("add", source, cwd=deck.folder)
     assert (run.code, tree(deck.folder)) == (1, before)
     lines = [line.strip() for line in run.out.splitlines()]
     assert lines[0] == "web (en): git:20260101.aaaa is there, git:20260202.bbbb arrives"
@@ -209,7 +209,7 @@ def test_the_difference_is_shown_and_nothing_is_replaced_without_a_yes(deck: Dec
     history = "4 cards keep their history; 1 is new; 1 retires and stays in Anki, tagged, until you delete it."
     assert (history in lines) is built
     assert ("No history is at stake." in lines) is not built
-    assert ladderdeck("add", source, "--yes", cwd=deck.folder).code == 0
+    assert here("add", source, "--yes", cwd=deck.folder).code == 0
     assert (deck.cards / "web" / "SKILL.md").read_bytes() == source.read_bytes()
 
 
@@ -260,7 +260,7 @@ def test_answers_that_would_no_longer_fit_are_named(deck: Deck, rung: str, code:
     answers.mkdir()
     (answers / "joins.md").write_text(ANSWER.format(RUNGS[1]), encoding="utf-8")
     deck.build()
-    run = ladderdeck("add", download(deck, [RUNGS[0], rung, RUNGS[2]]), "--yes", cwd=deck.folder)
+    run = here("add", download(deck, [RUNGS[0], rung, RUNGS[2]]), "--yes", cwd=deck.folder)
     assert run.code == 0, run.err
     assert f"[{code}]" in run.out
     assert "cards/web/answers/joins.md:6:4" in run.out
@@ -279,7 +279,7 @@ def test_a_damaged_ledger_is_no_ground_to_compare_on(deck: Deck) -> None:
     deck.build()
     deck.ledger_file.write_bytes(deck.ledger_file.read_bytes()[:200])
     before = tree(deck.cards)
-    run = ladderdeck("add", download(deck), "--yes", cwd=deck.folder)
+    run = here("add", download(deck), "--yes", cwd=deck.folder)
     assert (run.code, tree(deck.cards)) == (1, before)
     assert "[ledger-damaged]" in run.err
 
@@ -287,7 +287,7 @@ def test_a_damaged_ledger_is_no_ground_to_compare_on(deck: Deck) -> None:
 # Being asked
 
 
-@pytest.mark.parametrize(("reply", "code"), [("y\n", 0), ("n\n", 1), ("\n", 1), ("\x04", 1)])
+@pytest.mark.parametrize(("reply", "code"), [("y\n", 0), ("\n", 1), ("\x04", 1)])
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo terminals")
 def test_on_a_terminal_one_is_asked(deck: Deck, reply: str, code: int) -> None:
     source = download(deck)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from anki.collection import ImportCsvRequest
 from anki_collection import counts, import_package, new_collection, notes_by_guid, only_card, review
-from command import ladderdeck, tree
+from command import here, ladderdeck, tree
 from deck_builder import NOW, Deck
 from package_samples import FULL, TYPE_MODIFIED, every_kind, make, templates, write
 
@@ -261,18 +261,18 @@ def test_a_format_is_asked_for_by_name_or_by_suffix(deck: Deck) -> None:
         (["-o", "notes.zip"], "notes.zip"),
         (["-o", "noted", "--format", "csv"], "noted"),
     ]:
-        run = ladderdeck(*arguments, cwd=deck.folder)
+        run = here(*arguments, cwd=deck.folder)
         assert run.code == 0, run.err
         assert run.out.startswith(f"{file}: ")
         name = next((arguments[n + 1] for n, word in enumerate(arguments) if word == "--format"), None)
         name = name or format_of(Path(file)) or "apkg"
         assert load_format(name).is_ours((deck.folder / file).read_bytes()[:512])
-        assert f"{file} is up to date" in ladderdeck(*arguments, cwd=deck.folder).out
+        assert f"{file} is up to date" in here(*arguments, cwd=deck.folder).out
 
 
 def test_a_name_and_a_suffix_that_disagree_are_wrong_usage(deck: Deck) -> None:
     before = tree(deck.folder)
-    run = ladderdeck("-o", "a.csv", "--format", "json", cwd=deck.folder)
+    run = here("-o", "a.csv", "--format", "json", cwd=deck.folder)
     assert (run.code, tree(deck.folder)) == (2, before)
     assert "a.csv ends like the format csv, and --format says json." in run.err
 
@@ -301,7 +301,7 @@ FOREIGN = {
 def test_a_file_of_somebody_else_is_never_replaced(deck: Deck, name: str) -> None:
     (deck.folder / name).write_bytes(FOREIGN[name])
     before = tree(deck.folder)
-    run = ladderdeck("-o", name, cwd=deck.folder)
+    run = here("-o", name, cwd=deck.folder)
     assert (run.code, tree(deck.folder)) == (1, before)
     assert f"{name}:1:1: error: what is there was not written by such a build" in run.err
 
@@ -319,9 +319,9 @@ def test_a_file_of_another_format_is_not_replaced_and_an_empty_one_is(deck: Deck
 
 
 def test_the_outcome_of_a_build_as_json(deck: Deck) -> None:
-    assert ladderdeck("-q", cwd=deck.folder).code == 0
+    assert here("-q", cwd=deck.folder).code == 0
     deck.write("web", {"Joins": ["Hash joins: what are they?", RUNGS[1], "And then?"]})
-    run = ladderdeck("--json", "--dry-run", cwd=deck.folder)
+    run = here("--json", "--dry-run", cwd=deck.folder)
     assert (run.code, run.err) == (0, "")
     data = json.loads(run.out)
     assert (data["failed"], data["dry_run"], data["output"], data["format"]) == (
@@ -341,7 +341,7 @@ def test_the_outcome_of_a_build_as_json(deck: Deck) -> None:
     assert reworded["text"] == "Hash joins: what are they?"
     assert reworded["before"]["text"] == RUNGS[0]
     assert reworded["before"]["guid"] == reworded["guid"]
-    built = json.loads(ladderdeck("--json", cwd=deck.folder).out)
+    built = json.loads(here("--json", cwd=deck.folder).out)
     assert built["written"] == ["cards/ledger.json", "dist/ladders.apkg"]
 
 
@@ -355,18 +355,18 @@ def test_a_failed_build_as_json(deck: Deck) -> None:
 
 
 def test_coverage_and_problems_as_json(deck: Deck) -> None:
-    data = json.loads(ladderdeck("answers", "--json", cwd=deck.folder).out)
+    data = json.loads(here("answers", "--json", cwd=deck.folder).out)
     assert data["counts"] == {"answered": 0, "missing": 4, "stale": 0}
     assert data["rows"][0]["missing"] == RUNGS
-    assert json.loads(ladderdeck("check", "--json", cwd=deck.folder).out) == {"problems": []}
+    assert json.loads(here("check", "--json", cwd=deck.folder).out) == {"problems": []}
 
 
 @pytest.mark.parametrize("command", [["build"], ["check"], ["preview"]])
 def test_quiet_prints_problems_and_nothing_else(deck: Deck, command: list[str]) -> None:
-    run = ladderdeck(*command, "--quiet", cwd=deck.folder)
+    run = here(*command, "--quiet", cwd=deck.folder)
     assert (run.code, run.out, run.err) == (0, "", "")
     deck.write("web", {"Joins": RUNGS[:1]})
-    run = ladderdeck(*command, "-q", cwd=deck.folder)
+    run = here(*command, "-q", cwd=deck.folder)
     assert run.code == 0
     assert "warning" in run.out + run.err or command == ["preview"]
     assert (run.out + run.err).count("\n") == (0 if command == ["preview"] else 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from browser import open_browser
 from card_samples import CHINESE, sample_notes, seed_notes
 from card_shells import rendered
 from click.testing import CliRunner
+from drill_samples import SMALL, drill_notes
 from package_samples import FULL, make, templates
+from playwright.sync_api import expect
 
 import ladderdeck.preview as module
 from ladderdeck.cli import cli
@@ -233,6 +236,52 @@ def test_problems_are_shown_and_found(page, tmp_path: Path) -> None:
     assert page.locator("#number").inner_text() == "1 of 1"
     assert page.locator("#place").inner_text() == "a.md:3:1"
     assert page.locator("#problems").inner_text() == "error: message 3 a.md:3:4\nhint"
+
+
+@pytest.fixture
+def noon(browser):
+    """A page in a time zone where it is about noon, so that no day begins during the test; and the day's number.
+
+    Playwright's own clock is no help here: it would overwrite the one that the preview gives a frame.
+    """
+    now = datetime.now(timezone.utc)
+    ahead = 12 - now.hour
+    context = browser.new_context(timezone_id=f"Etc/GMT{-ahead:+d}", viewport={"width": 1440, "height": 900})
+    yield context.new_page(), (now + timedelta(hours=ahead)).date()
+    context.close()
+
+
+def test_a_drill_has_a_slider_for_the_day(noon, tmp_path: Path) -> None:
+    """Front and back take the numbers of the day that is chosen; other cards have no slider."""
+    page, today = noon
+    number = today.toordinal() - date(1970, 1, 1).toordinal()
+    (drill,) = drill_notes(SMALL)
+    data = json.loads(drill.fields["Data"])
+    open_preview(page, tmp_path, [make().note, drill])
+    assert not page.locator("#day").is_visible()
+    page.keyboard.press("j")
+    assert page.locator("#day").is_visible()
+    assert page.locator("#date").inner_text() == "today"
+    front, back = (page.frame_locator("iframe").nth(side) for side in (0, 1))
+    seen = set()
+    for days in (0, 1, 2, 30, 60, 0):
+        page.locator("#day").fill(str(days))
+        size, speed, time = data["texts"][((number + days) * data["step"] + data["offset"]) % len(data["texts"])][:3]
+        question = f"How long do {size} take at {speed}?"
+        expect(front.locator(".question")).to_have_text(question)
+        expect(back.locator(".question")).to_have_text(question)
+        expect(back.locator(".result")).to_have_text(f"time = {time}")
+        seen.add(question)
+    assert len(seen) == 5
+    page.locator("#day").focus()
+    page.keyboard.press("ArrowRight")
+    tomorrow = today + timedelta(days=1)
+    assert page.locator("#date").inner_text() == f"{tomorrow:%a, %b} {tomorrow.day} (+1)"
+    assert page.locator("#number").inner_text() == "2 of 2"
+    page.locator("#day").blur()
+    page.keyboard.press("k")
+    assert not page.locator("#day").is_visible()
+    assert page.locator("#counts").inner_text() == "2 of 2 cards: 1 rungs, 1 drills"
 
 
 def test_a_phone_can_show_it_too(page, tmp_path: Path) -> None:

@@ -160,6 +160,12 @@ def test_cards_are_moved_suspended_and_woken_only_when_asked(tmp_path, connectio
     assert check_database(collection)[1]
 
 
+@pytest.mark.parametrize("name", ['a"b', "a\tb", "a b\u3000", "Größe", "a\u200bb", "a:b", "İ", "x_y*z"])
+def test_a_deck_whose_name_anki_tidies_is_not_another_one(tmp_path, connection, name):
+    assert not send(connection, pack(tmp_path, make(deck=f"Ladders::{name}"))).plan
+    assert not send(connection, pack(tmp_path, make(deck=f"LADDERS::{name}"))).plan
+
+
 def test_what_a_learner_suspended_stays_suspended(tmp_path, connection, collection):
     packed = pack(tmp_path, make(number=0))
     send(connection, packed)
@@ -192,7 +198,26 @@ def test_a_retired_card_that_the_package_no_longer_holds_is_suspended_and_strang
     assert stranger.cards()[0].queue != -1
 
 
-def test_notes_under_a_changed_type_and_lost_ones_are_told_apart(tmp_path, anki, connection, collection):
+def test_an_older_package_changes_nothing_and_that_is_foreseen(tmp_path, connection):
+    send(connection, pack(tmp_path, make(number=0, modified=MODIFIED + 5, tags=("newer",))))
+    for modified in (MODIFIED + 4, MODIFIED + 5):
+        older = pack(tmp_path, make(number=0, modified=modified, tags=("older",)))
+        assert by_guid(look_ahead(connection, older[1])) == {"rung-0": Fate.KEPT}
+        assert by_guid(send(connection, older)) == {"rung-0": Fate.KEPT}
+
+
+def test_a_note_whose_type_the_learner_changed_is_told(tmp_path, connection, collection):
+    packed = pack(tmp_path, make(number=0), make(Kind.SIGN, 1))
+    send(connection, packed)
+    rung, sign = (collection.models.by_name(f"Ladderdeck {name}") for name in ("Rung", "Sign"))
+    note = notes_by_guid(collection)["rung-0"]
+    fields = {n: n for n in range(len(rung["flds"]))}
+    collection.models.change(rung, [note.id], sign, fields, {0: 0})
+    assert by_guid(look_ahead(connection, packed[1]))["rung-0"] is Fate.KEPT
+    assert by_guid(send(connection, packed)) == {"rung-0": Fate.KEPT, "sign-1": Fate.UNCHANGED}
+
+
+def test_what_is_gone_again_is_missed(tmp_path, anki, connection, collection):
     packed = pack(tmp_path, make(number=0), make(number=1))
     ids = {note.guid: note.id for note in packed[1]}
 
@@ -397,6 +422,62 @@ def test_the_command_ends_with_1_and_says_why(tmp_path, run, anki, connection):
     assert "1 new" in taken.output
     assert taken.exit_code == 1 and "[not-logged-in]" in taken.output
     assert "Traceback" not in taken.output
+
+
+def test_a_failure_after_the_import_hides_nothing_of_what_was_done(tmp_path, run, anki, connection, collection):
+    write([make(number=0, deck="Ladders::Old")], tmp_path / "a.apkg")
+    import_package(collection, tmp_path / "a.apkg")
+    write([make(number=0)], tmp_path / "a.apkg")
+    arguments = ("-o", "a.apkg", "--move", "--sync", "--address", connection.address)
+    anki.errors = {"changeDeck": "the deck is on fire"}
+    stuck = run(*arguments)
+    assert stuck.exit_code == 1
+    assert "1 unchanged" in stuck.output
+    assert "could be dealt with: 1 card not moved: Ladders::Old" in stuck.output
+    assert "Anki could not do `changeDeck`: the deck is on fire" in stuck.output
+    assert "sync" not in anki.called()
+    anki.errors = {}
+    moved = run(*arguments)
+    assert "1 card moved: Ladders::Old" in moved.output
+    assert moved.exit_code == 1 and "[not-logged-in]" in moved.output
+
+    def breaks(action):
+        if action == "notesInfo" and anki.called().count("notesInfo") % 2 == 0:
+            raise RuntimeError("gone")
+
+    anki.calls.clear()
+    anki.before = breaks
+    blind = run(*arguments)
+    assert blind.exit_code == 1
+    assert "what arrived could not be read back" in blind.output
+
+
+def test_the_learners_own_settings_survive(tmp_path, connection, collection):
+    """The importer that add-ons get merges note types and takes presets; there must be nothing to merge or to take."""
+    packed = pack(tmp_path, make(number=0))
+    send(connection, packed)
+    deck = collection.decks.by_name("Ladders::Serving")
+    deck["conf"], deck["desc"] = collection.decks.add_config_returning_id("mine"), "my words"
+    collection.decks.save(deck)
+    default = collection.decks.get_config(1)
+    default["new"]["perDay"] = 77
+    collection.decks.update_config(default)
+    review(collection, "rung-0")
+
+    def own():
+        now = collection.decks.by_name("Ladders::Serving")
+        return (
+            (now["conf"], now["desc"], collection.decks.get_config(1)["new"]["perDay"]),
+            collection.db.scalar("select scm from col"),  # another value would ask for a full sync
+            collection.db.all("select * from cards"),
+            collection.db.all("select * from revlog"),
+        )
+
+    before = own()
+    assert before[0][2] == 77
+    send(connection, pack(tmp_path, make(number=0, modified=MODIFIED + 9, tags=("new",))), move=True)
+    assert own() == before
+    assert notes_by_guid(collection)["rung-0"].tags == ["new"]
 
 
 @pytest.mark.parametrize(

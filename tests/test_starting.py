@@ -7,12 +7,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command import CHECKOUT, ladderdeck, tree
+from command import CHECKOUT, here, ladderdeck, tree
 from deck_builder import Deck, pack_text
 
 from ladderdeck.front_matter import blob_fits
 from ladderdeck.inputs import read_inputs
-from ladderdeck.model import Language
+from ladderdeck.model import Kind, Language
 from ladderdeck.starting import LONGEST_NAME, missing_templates, new_pack, write_files, wrong_name
 from ladderdeck.templates import default_folder, load_templates
 
@@ -72,7 +72,7 @@ def test_a_new_pack_of_any_good_name_builds_without_a_word(tmp_path: Path, name:
     assert pack.language is language
     assert next(iter(files)).parent.name == pack.name
     kinds = {note.note.origin.kind.value for note in outcome.notes}
-    assert kinds >= {"rung", "sign", "ladder", "red-flag", "probe"}
+    assert kinds == {kind.value for kind in Kind}
     assert any("1,000" in note.note.fields["Key Points"] for note in outcome.notes)
     shown = "".join("".join(note.note.fields.values()) for note in outcome.notes)
     assert "NAME-OF-THE-PACK" not in b"".join(files.values()).decode("utf-8")
@@ -112,7 +112,7 @@ def test_nothing_is_overwritten(tmp_path: Path, there: str, name: str, language:
     text = pack_text("web", {"Joins": ["What is a join?", "And then?"]}) if there.endswith(".md") else "my own words"
     file.write_text(text, encoding="utf-8")
     before = tree(tmp_path)
-    run = ladderdeck("new", name, "--language", language, cwd=tmp_path)
+    run = here("new", name, "--language", language, cwd=tmp_path)
     assert (run.code, tree(tmp_path)) == (1, before)
     assert f"[{code}]" in run.err
 
@@ -120,7 +120,7 @@ def test_nothing_is_overwritten(tmp_path: Path, there: str, name: str, language:
 def test_a_link_that_leads_nowhere_is_not_written_through(tmp_path: Path) -> None:
     (tmp_path / "cards").mkdir()
     (tmp_path / "cards" / "mine").symlink_to(tmp_path / "elsewhere")
-    assert ladderdeck("new", "mine", cwd=tmp_path).code == 1
+    assert here("new", "mine", cwd=tmp_path).code == 1
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -146,15 +146,15 @@ def test_new_as_a_person_uses_it(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "cards").mkdir(mode=0o500)
-    run = ladderdeck("new", "mine", cwd=tmp_path)
+    run = here("new", "mine", cwd=tmp_path)
     assert run.code == 1
     assert "cannot-write" in run.err
 
 
 def test_a_file_in_the_folders_place(tmp_path: Path) -> None:
     (tmp_path / "cards").write_bytes(b"")
-    assert ladderdeck("new", "mine", cwd=tmp_path).code == 2
-    run = ladderdeck("new", "mine", "--in", "cards/deeper", cwd=tmp_path)
+    assert here("new", "mine", cwd=tmp_path).code == 2
+    run = here("new", "mine", "--in", "cards/deeper", cwd=tmp_path)
     assert run.code == 1
     assert "cannot be written" in run.err
 
@@ -163,18 +163,18 @@ def test_a_file_in_the_folders_place(tmp_path: Path) -> None:
 
 
 def test_exported_templates_are_the_packaged_ones(tmp_path: Path) -> None:
-    run = ladderdeck("templates", "--export", "my look", cwd=tmp_path)
+    run = here("templates", "--export", "my look", cwd=tmp_path)
     assert run.code == 0
     assert tree(tmp_path / "my look") == tree(CHECKOUT / "templates")
     assert load_templates(tmp_path / "my look") == load_templates(default_folder())
-    assert ladderdeck("templates", "--check", "my look", cwd=tmp_path).out == "my look: no problems\n"
+    assert here("templates", "--check", "my look", cwd=tmp_path).out == "my look: no problems\n"
 
 
 def test_an_export_adds_what_is_missing_and_leaves_the_rest(tmp_path: Path) -> None:
     shutil.copytree(CHECKOUT / "templates", tmp_path / "look")
     (tmp_path / "look" / "style.css").write_text("mine", encoding="utf-8")
     (tmp_path / "look" / "sign" / "back.html").unlink()
-    run = ladderdeck("templates", "--export", "look", cwd=tmp_path)
+    run = here("templates", "--export", "look", cwd=tmp_path)
     assert run.out.splitlines()[:2] == ["look/sign/back.html", "look: 1 file written, none overwritten"]
     assert (tmp_path / "look" / "style.css").read_text(encoding="utf-8") == "mine"
     assert missing_templates(default_folder(), tmp_path / "look") == {}
@@ -183,14 +183,14 @@ def test_an_export_adds_what_is_missing_and_leaves_the_rest(tmp_path: Path) -> N
 def test_a_build_and_a_preview_with_a_look_of_ones_own(tmp_path: Path) -> None:
     deck = Deck(tmp_path)
     deck.write("web", {"Joins": ["What is a join?", "And then?"]})
-    ladderdeck("templates", "--export", "look", cwd=tmp_path)
+    here("templates", "--export", "look", cwd=tmp_path)
     with (tmp_path / "look" / "style.css").open("a", encoding="utf-8") as style:
         style.write(".of-my-own { color: red }\n")
-    assert ladderdeck("-q", cwd=tmp_path).code == 0
+    assert here("-q", cwd=tmp_path).code == 0
     types = deck.ledger().types
-    assert ladderdeck("--templates", "look", "-q", cwd=tmp_path).code == 0
+    assert here("--templates", "look", "-q", cwd=tmp_path).code == 0
     assert deck.ledger().types != types
-    assert ladderdeck("preview", "--templates", "look", cwd=tmp_path).code == 0
+    assert here("preview", "--templates", "look", cwd=tmp_path).code == 0
     assert ".of-my-own" in (tmp_path / "dist" / "preview.html").read_text(encoding="utf-8")
 
 
@@ -203,7 +203,7 @@ def test_what_is_wrong_with_a_look_is_said_and_nothing_is_written(tmp_path: Path
     before = tree(tmp_path)
     option = "--check" if command == ["templates"] else "--templates"
     for folder, codes in [("look", ["template-field", "template-missing"]), ("nowhere", ["template-folder"])]:
-        run = ladderdeck(*command, option, folder, cwd=tmp_path)
+        run = here(*command, option, folder, cwd=tmp_path)
         assert run.code == 1
         assert [code for code in codes if f"[{code}]" not in run.out + run.err] == []
     assert tree(tmp_path) == before
@@ -211,7 +211,7 @@ def test_what_is_wrong_with_a_look_is_said_and_nothing_is_written(tmp_path: Path
 
 @pytest.mark.parametrize("arguments", [[], ["--export", "a", "--check", "b"]])
 def test_templates_needs_to_be_told_which(tmp_path: Path, arguments: list[str]) -> None:
-    run = ladderdeck("templates", *arguments, cwd=tmp_path)
+    run = here("templates", *arguments, cwd=tmp_path)
     assert run.code == 2
     assert tree(tmp_path) == {}
 

@@ -175,6 +175,10 @@ def test_a_chinese_name_is_kept_in_the_header():
     [
         ({"User-Agent": "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140 Mobile Safari/537.36"}, True),
         ({"User-Agent": "AndroidDownloadManager/15"}, True),
+        ({"User-Agent": "Mozilla/5.0 (Linux; Android 13; CUBOT NOTE 50) Chrome/130 Mobile Safari/537.36"}, True),
+        ({"User-Agent": "Mozilla/5.0 (Linux; Android 14) Chrome/130 Mobile Safari/537.36 Telegram-Android/11"}, True),
+        ({"User-Agent": "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"}, False),
+        ({"User-Agent": "Mozilla/5.0 Windows SkypeUriPreview Preview/0.5"}, False),
         ({}, True),
         ({"User-Agent": "WhatsApp/2.23"}, False),
         ({"User-Agent": "TelegramBot (like TwitterBot)"}, False),

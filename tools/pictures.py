@@ -36,10 +36,10 @@ PHONE_FONTS = "<fontconfig><include>/etc/fonts/fonts.conf</include>{}</fontconfi
 
 PICTURES = {
     # name: (note, side, dark, points to tick, what to unfold)
-    "rung-front-light": ("rung-chinese", "front", False, (), ""),
-    "rung-back-light": ("rung-chinese", "back", False, (0, 1, 3), ""),
-    "rung-back-dark": ("rung-chinese", "back", True, (0, 3), ".answer"),
-    "rung-front-dark": ("rung-chinese", "front", True, (), ".earlier"),
+    "rung-front-light": ("rung", "front", False, (), ""),
+    "rung-back-light": ("rung", "back", False, (0, 1, 3), ""),
+    "rung-back-dark": ("rung", "back", True, (0, 3), ".answer"),
+    "rung-front-dark": ("rung", "front", True, (), ".earlier"),
     "no-answer-light": ("rung-no-answer", "back", False, (0,), ""),
     "sign-light": ("sign", "back", False, (0, 1), ""),
     "sign-dark": ("sign", "front", True, (), ""),
@@ -68,6 +68,7 @@ def draw(seed, folder: Path) -> None:
     with open_browser() as browser:
         cards = rendered([*sample_notes(), *seed], folder)
         first = {note.note.origin.kind.value: note.guid for note in reversed(seed)}
+        first["rung"] = next(note.guid for note in seed if "3 / 4" in note.note.fields["Place"])
         for name, (note, side, dark, ticked, unfolded) in PICTURES.items():
             card, site = cards[first.get(note, note)], Site()
             site.html = SHELLS["desktop"](getattr(card, side), card.css, dark)

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from .build import identify_notes, packs_present
-from .compose import compose
+from .build import identify_notes, notes_of, packs_present
 from .discover import Document, discover, read_file
 from .front_matter import blob_fits
 from .identity import Change, Changed
@@ -195,12 +194,11 @@ def _compared(packs: Sequence[Arrival], folder: Path, now: int, problems: list[P
 def _identify(
     inputs: Inputs, folder: Path, ledger: Ledger, now: int
 ) -> tuple[tuple[Changed, ...], Ledger, tuple[Problem, ...]]:
-    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html, inputs.drills)
     present = packs_present(inputs, [folder], None, ledger)
     if inputs.library.has_errors:
         # What cannot be read is not gone.
         present |= {(entry.pack, entry.language) for entry in ledger.notes.values()}
-    identified, doubts = identify_notes(notes, inputs, ledger, now, present, {})
+    identified, doubts = identify_notes(notes_of(inputs), inputs, ledger, now, present, {})
     return identified.changes, identified.ledger, doubts
 
 

@@ -107,7 +107,7 @@ def _build(request: Request, report: Report) -> Outcome:
     if _has_error(problems):
         return Outcome(problems=problems)
     report("making cards")
-    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html, inputs.drills)
+    notes = notes_of(inputs)
     if not notes:
         position = Position(inputs.library.packs[0].path)
         empty = Problem("no-notes", Severity.ERROR, position, "the packs make no note", "check `kinds:` in deck.yaml")
@@ -133,6 +133,11 @@ def _build(request: Request, report: Report) -> Outcome:
     content = Content(identified.notes, templates, types, inputs.pictures)
     writers[request.output] = lambda temporary: form.write(content, temporary)
     return _write(outcome, writers)
+
+
+def notes_of(inputs: Inputs) -> tuple[Note, ...]:
+    """The notes that are made of what was read."""
+    return compose(inputs.library.packs, inputs.settings, inputs.answer_html, inputs.drills)
 
 
 def identify_notes(

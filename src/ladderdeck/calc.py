@@ -90,14 +90,28 @@ _FUNCTIONS: dict[str, tuple[int, int]] = {
 }
 """The functions, and how many arguments each takes, at least and at most."""
 
+SLIP = 1e-12
+"""By which share of itself a whole number may be missed in binary arithmetic: 8.4 / 0.6 is 14, not the next above."""
+
+
+def _snapped(rounding: Callable[[float], int]) -> Callable[[float], int]:
+    """A way to round that takes a number for whole which arithmetic has missed by no more than its own slips."""
+
+    def rounded(value: float) -> int:
+        whole = round(value)
+        return whole if abs(value - whole) <= SLIP * max(1.0, abs(value)) else rounding(value)
+
+    return rounded
+
+
 _PLAIN: dict[str, Callable[..., Any]] = {
     "min": min,
     "max": max,
     "exp": math.exp,
     "ln": math.log,
     "log2": math.log2,
-    "ceil": math.ceil,
-    "floor": math.floor,
+    "ceil": _snapped(math.ceil),
+    "floor": _snapped(math.floor),
     "round": round,
 }
 

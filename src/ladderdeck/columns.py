@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .calc import Parser, in_unit
+from .calc import SLIP, Parser, in_unit
 from .calc_line import CalculationError, line_parts
 from .units import Quantity, shown, unit_name
 
@@ -101,11 +101,20 @@ class _ColumnParser(Parser):
             "exp": numpy.exp,
             "ln": numpy.log,
             "log2": numpy.log2,
-            "ceil": numpy.ceil,
-            "floor": numpy.floor,
+            "ceil": lambda values: _snapped(values, numpy.ceil),
+            "floor": lambda values: _snapped(values, numpy.floor),
             "round": numpy.round,
         }
 
     def plain_number(self, quantity: Any) -> Any:
         """A quantity without a unit as its bare numbers."""
         return quantity.to("").magnitude
+
+
+def _snapped(values: Any, rounding: Any) -> Any:
+    """Numbers rounded up or down, but for those that arithmetic has missed a whole number by: as single numbers are."""
+    import numpy
+
+    whole = numpy.rint(values)
+    is_whole = numpy.abs(values - whole) <= SLIP * numpy.maximum(1.0, numpy.abs(values))
+    return numpy.where(is_whole, whole, rounding(values))

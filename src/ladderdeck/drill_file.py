@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -34,9 +35,10 @@ def parse_drills(data: bytes, file: str) -> tuple[DrillFile | None, tuple[Proble
     if text is None:
         return None, reading_problems
     reader = YamlReader(file, 1, "the drill file")
-    root = reader.root(text)
+    # Names are compared with rendered text, which is NFC.
+    root = reader.root(unicodedata.normalize("NFC", text))
     entries = reader.keys(root, reader.what) if root is not None else {}
-    _unknown(reader, entries, _FILE_KEYS, "a drill file")
+    reader.check_keys(entries, _FILE_KEYS, "a drill file")
     pack = _text(reader, entries, "pack")
     if not pack.text:
         if not reader.problems:
@@ -46,7 +48,7 @@ def parse_drills(data: bytes, file: str) -> tuple[DrillFile | None, tuple[Proble
     if language.text and language.text not in {each.value for each in Language}:
         hint = "write `zh` or `en`, or leave it out"
         reader.report("wrong-language", language.position, f"`{language.text}` is no language of packs", hint)
-    found = DrillFile(file, pack, language.text, tuple(_drills(reader, entries.get("drills"))))
+    found = DrillFile(file, pack, language, tuple(_drills(reader, entries.get("drills"))))
     return found, (*reading_problems, *reader.problems)
 
 
@@ -75,13 +77,6 @@ def _drills(reader: YamlReader, entry: tuple[Position, yaml.Node] | None) -> lis
     return drills
 
 
-def _unknown(reader: YamlReader, entries: _Entries, known: tuple[str, ...], what: str) -> None:
-    for key, (position, _) in entries.items():
-        if key not in known:
-            hint = "known are " + ", ".join(f"`{k}:`" for k in known)
-            reader.report("unknown-key", position, f"`{key}` means nothing in {what}", hint)
-
-
 def _text(reader: YamlReader, entries: _Entries, key: str) -> Text:
     """The one-line text under a key; '' and the top of the file where it is not there."""
     if key not in entries:
@@ -100,7 +95,7 @@ class _Reader:
         self.entries = reader.keys(node, "the drill")
 
     def drill(self) -> Drill:
-        _unknown(self.reader, self.entries, (*_MUST, *_MAY), "a drill")
+        self.reader.check_keys(self.entries, (*_MUST, *_MAY), "a drill")
         for key in _MUST:
             if key not in self.entries:
                 message, hint = f"the drill has no `{key}`", f"add `{key}:`; docs/drills.md shows a whole drill"
@@ -163,7 +158,7 @@ class _Reader:
         if not (isinstance(node, yaml.ScalarNode) and not node.value):
             hint = f"write `{name}: {{values: [1, 2, 4], unit: GB}}`"
             entries = self.reader.mapping(node, "given", hint)
-        _unknown(self.reader, entries, _GIVEN_KEYS, "a quantity")
+        self.reader.check_keys(entries, _GIVEN_KEYS, "a quantity")
         label, unit = _text(self.reader, entries, "label"), _text(self.reader, entries, "unit")
         values = self.values(entries, name)
         return Given(Text(name, position), label.text or name.replace("_", " "), unit, values)
@@ -192,16 +187,17 @@ class _Reader:
             message = f"the range of `{name}` is not complete"
             self.report("wrong-range", place, message, "write `from`, `to`, and either `step` or `times`")
             return ()
-        numbers = {key: self.number(entries, key) for key in ("from", "to", "step", "times") if key in entries}
-        if any(number is None for number in numbers.values()):
+        adds = "step" in entries
+        read = [self.number(entries, key) for key in ("from", "to", "step" if adds else "times")]
+        numbers = [number for number in read if number is not None]
+        if len(numbers) < len(read):
             return ()
-        first, last = numbers["from"] or Decimal(0), numbers["to"] or Decimal(0)
-        by = numbers.get("step") or numbers.get("times") or Decimal(0)
-        grows = by > 0 if "step" in numbers else by > 1 and first > 0
+        value, last, by = numbers
+        grows = by > 0 if adds else by > 1 and value > 0
         found: list[Text] = []
-        while grows and first <= last and len(found) <= MOST_VALUES:
-            found.append(Text(format(first.normalize(), "f"), entries["from"][0]))
-            first = first + by if "step" in numbers else first * by
+        while grows and value <= last and len(found) <= MOST_VALUES:
+            found.append(Text(format(value.normalize(), "f"), entries["from"][0]))
+            value = value + by if adds else value * by
         if not found or len(found) > MOST_VALUES:
             message = f"the range of `{name}` holds no value" if not found else f"the range of `{name}` is too long"
             hint = f"it must rise, from `from` up to `to`, in at most {MOST_VALUES} steps"
@@ -283,7 +279,7 @@ class _Reader:
         found = []
         for item in node.value:
             entries = self.reader.mapping(item, "mistakes", hint)
-            _unknown(self.reader, entries, _MISTAKE_KEYS, "a mistake")
+            self.reader.check_keys(entries, _MISTAKE_KEYS, "a mistake")
             text = self.reader.markdown(entries["text"][1], "text") if "text" in entries else Text("", self.place)
             gives = _text(self.reader, entries, "gives")
             if not (text.text and gives.text) and not self.reader.complained_about(item):

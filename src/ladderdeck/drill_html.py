@@ -61,6 +61,8 @@ class _Page:
     picture: PictureFinder
     problems: list[Problem] = field(default_factory=list)
     slots: dict[tuple[str, ...], int] = field(default_factory=dict)
+    named: set[str] = field(default_factory=set)
+    """The names that stood in braces so far."""
 
     @property
     def drill(self) -> Drill:
@@ -71,9 +73,9 @@ class _Page:
         groups = {group.name.text: group.members for group in drill.together}
         given = {*groups, *(each.name.text for each in drill.given)}
         every = set(self.variants[0].texts)
-        asked = set(PLACEHOLDER.findall(drill.question.text))
-        hidden = [each for each in drill.given if each.name.text not in asked]
         question = self.rich(drill.question, given, "the question")
+        self.check_asked()
+        hidden = [each for each in drill.given if each.name.text not in self.named]
         if not question.strip():
             self.report("empty-key", drill.question.position, "the question shows nothing", "write it as plain text")
         fields = {
@@ -90,6 +92,18 @@ class _Page:
 
     def report(self, code: str, position: Position, message: str, hint: str) -> None:
         self.problems.append(Problem(code, Severity.ERROR, position, message, hint))
+
+    def check_asked(self) -> None:
+        """Every given quantity stands in the question, by itself or by its group."""
+        groups = {name: group.name.text for group in self.drill.together for name in group.members}
+        if self.named - set(self.variants[0].texts):
+            return  # a misspelt name was reported, and is what is missing here
+        for given in self.drill.given:
+            name = given.name.text
+            if name not in self.named and groups.get(name) not in self.named:
+                message = f"`{name}` is needed, but the question does not say it"
+                hint = f"write `{{{name}}}` into the question" + (", or its group's name" if name in groups else "")
+                self.report("unasked-given", given.name.position, message, hint)
 
     # Texts
 
@@ -123,6 +137,7 @@ class _Page:
             name = match[2]
             if name is None:
                 return match[0]
+            self.named.add(name)
             if name not in names:
                 unknown.append(name)
                 return match[0]

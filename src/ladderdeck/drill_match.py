@@ -55,15 +55,15 @@ class _Placer:
     def add(self, file: DrillFile) -> None:
         beside = [pack for pack in self.packs if PurePosixPath(pack.path).parent == PurePosixPath(file.path).parent]
         packs = [pack for pack in beside if pack.name == file.pack.text]
-        fitting = [pack for pack in packs if file.language in ("", pack.language.value)]
+        fitting = [pack for pack in packs if file.language.text in ("", pack.language.value)]
         if beside and not packs:
             message = f"no pack in this folder is called `{file.pack.text}`"
             hint = "the name stands in the pack's front matter: " + ", ".join(f"`{p.name}`" for p in beside)
             self.report("drills-without-pack", Severity.ERROR, file.pack.position, message, hint)
         elif packs and not fitting and self.all_languages:
-            message = f"the pack `{file.pack.text}` is not there in the language `{file.language}`"
+            message = f"the pack `{file.pack.text}` is not there in the language `{file.language.text}`"
             self.report(
-                "drills-without-pack", Severity.ERROR, file.pack.position, message, "mend or remove `language:`"
+                "drills-without-pack", Severity.ERROR, file.language.position, message, "mend or remove `language:`"
             )
         for drill in file.drills if fitting else ():
             self.place(drill, file, fitting)

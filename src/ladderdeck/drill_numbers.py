@@ -16,7 +16,7 @@ from .calc import calculate
 from .calc_line import CalculationError
 from .columns import Column, compute_column
 from .drill_values import Combinations, combinations
-from .drills import PLACEHOLDER, Drill, Mistake
+from .drills import Drill, Mistake
 from .model import Position, Problem, Severity, Text
 from .units import Quantity
 
@@ -137,21 +137,14 @@ class _Numbers:
         return column
 
     def check_use(self) -> None:
-        """Every given quantity stands in the question, by itself or by its group, and is used."""
+        """Every given quantity is used, by a step or by a mistake."""
         drill = self.drill
-        asked = set(PLACEHOLDER.findall(drill.question.text))
-        groups = {name: group.name.text for group in drill.together for name in group.members}
         written = [*(line.text for line in drill.steps), *(mistake.gives.text for mistake in drill.mistakes)]
         used = {word for text in written for word in _WORD.findall(text.partition("#")[0])}
         for given in drill.given:
-            name, position = given.name.text, given.name.position
-            if name not in used:
-                message = f"`{name}` is given, but no step and no mistake uses it"
-                self.report("unused-given", position, message, "use it, or leave it out")
-            elif name not in asked and groups.get(name) not in asked:
-                message = f"`{name}` is needed, but the question does not say it"
-                hint = f"write `{{{name}}}` into the question" + (", or its group's name" if name in groups else "")
-                self.report("unasked-given", position, message, hint)
+            if given.name.text not in used:
+                message = f"`{given.name.text}` is given, but no step and no mistake uses it"
+                self.report("unused-given", given.name.position, message, "use it, or leave it out")
 
     def result(self) -> Column | None:
         wanted = self.drill.result

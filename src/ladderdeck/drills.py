@@ -88,5 +88,5 @@ class DrillFile:
 
     path: str
     pack: Text
-    language: str
+    language: Text
     drills: tuple[Drill, ...]

@@ -15,6 +15,12 @@ from enum import Enum
 
 from .transfer import Offer, Request, Span, by_a_person, parse_request, refusal, reply_to, with_span
 
+_AT_ONE_GO = 32
+"""Connections that the loop may take before it can drop any: small systems allow 256 open files."""
+
+_WAITING = 1024
+"""Connections that may wait outside, in the system's queue. Where that is full, a phone tries again after a second."""
+
 _CHUNK = 64 * 1024
 _END_OF_HEAD = b"\r\n\r\n"
 
@@ -52,7 +58,7 @@ Tell = Callable[[Event, str], None]
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket on exactly this address, on any free port for 0. Raises OSError where that cannot be."""
     family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-    return socket.create_server((host, port), family=family, backlog=128)
+    return socket.create_server((host, port), family=family, backlog=_WAITING)
 
 
 def own_address() -> str:
@@ -74,9 +80,12 @@ async def hand_over(offer: Offer, listener: socket.socket, limits: Limits, tell:
     Closes ``listener``. Cancelling this ends it at once, with all connections.
     """
     table = _Table(offer, limits, tell)
-    server = await asyncio.start_server(table.meet, sock=listener, limit=limits.head_bytes, start_serving=False)
+    server = await asyncio.start_server(
+        table.meet, sock=listener, limit=limits.head_bytes, backlog=_AT_ONE_GO, start_serving=False
+    )
     try:
         await server.start_serving()
+        listener.listen(_WAITING)  # the loop has set the queue to what it takes at one go
         await table.until_done()
     finally:
         server.close()
@@ -93,6 +102,7 @@ class _Table:
         self.downloads = 0
         self._strangers: dict[asyncio.Task[None], asyncio.StreamWriter] = {}  # in the order in which they came
         self._guests: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._talks: set[asyncio.Task[None]] = set()  # all, also those that are being cut: the loop does not keep them
         self._delivered: dict[str, tuple[Span, ...]] = {}
         self._changed = asyncio.Event()
         self._quiet_since = 0.0
@@ -117,10 +127,9 @@ class _Table:
 
     async def clear(self) -> None:
         """Cut all connections."""
-        talks = {**self._strangers, **self._guests}
-        for writer in talks.values():
+        for writer in (*self._strangers.values(), *self._guests.values()):
             writer.transport.abort()
-        await asyncio.gather(*talks, return_exceptions=True)
+        await asyncio.gather(*self._talks, return_exceptions=True)
 
     def meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Take a connection, in the place of the longest waiting stranger if need be; refuse it where all are guests."""
@@ -131,12 +140,14 @@ class _Table:
                 return
             self._strangers.pop(next(iter(self._strangers))).transport.abort()
         task = asyncio.get_running_loop().create_task(self._talk(reader, writer))
+        self._talks.add(task)
         self._strangers[task] = writer
         task.add_done_callback(lambda done: self._leave(done, writer))
 
     def _leave(self, task: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
         if task in self._guests:
             self._quiet_since = asyncio.get_running_loop().time()
+        self._talks.discard(task)
         self._strangers.pop(task, None)
         self._guests.pop(task, None)
         writer.transport.abort()

@@ -143,7 +143,7 @@ def plan(
             returned.update(seen.cards)
         for card in seen.cards:
             deck = places.decks.get(card)
-            if deck is not None and card not in places.borrowed and deck_key(deck) != deck_key(note.deck):
+            if deck is not None and card not in places.borrowed and _deck_key(deck) != _deck_key(note.deck):
                 moves.setdefault((deck, note.deck), []).append(card)
     return Plan(
         tuple(Move(tuple(cards), source, target) for (source, target), cards in sorted(moves.items())),
@@ -175,6 +175,12 @@ def _was_retired(before: SeenNote, note: StoredNote) -> bool:
 
 def _same(stored: str, written: str) -> bool:
     return stored == written or unicodedata.normalize("NFC", stored) == unicodedata.normalize("NFC", written)
+
+
+def _deck_key(name: str) -> str:
+    """A deck's name as Anki knows it, which drops control characters, and blanks around each part."""
+    plain = "".join(character for character in name if unicodedata.category(character) != "Cc")
+    return deck_key("::".join(part.strip() for part in plain.split("::")))
 
 
 def _tag_key(tag: str) -> str:

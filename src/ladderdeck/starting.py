@@ -21,6 +21,7 @@ LONGEST_NAME = 80
 """Characters of a pack's name: as a folder, in Chinese, that is 240 of the 255 bytes that a file system takes."""
 
 _PLACEHOLDER = "NAME-OF-THE-PACK"
+_PROGRAM = "python build.py"
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?\Z", re.IGNORECASE)
 """What Windows takes for a device, with any suffix."""
 
@@ -47,10 +48,13 @@ def packs_in(folder: Path) -> tuple[Pack, ...]:
     return read_library(discover([folder])).packs if folder.is_dir() else ()
 
 
-def new_pack(name: str, language: Language, folder: Path) -> tuple[dict[Path, bytes], tuple[Problem, ...]]:
+def new_pack(
+    name: str, language: Language, folder: Path, program: str = _PROGRAM
+) -> tuple[dict[Path, bytes], tuple[Problem, ...]]:
     """The files of a new pack in ``folder``, by path; an error, and no files, where its name or its place is taken.
 
-    ``name`` is one that :func:`wrong_name` has nothing against.
+    ``name`` is one that :func:`wrong_name` has nothing against, ``program`` what the comments in the files call this
+    program.
     """
     name = unicodedata.normalize("NFC", name)
     for pack in packs_in(folder):
@@ -61,10 +65,15 @@ def new_pack(name: str, language: Language, folder: Path) -> tuple[dict[Path, by
     if home.exists() or home.is_symlink():
         return {}, (_taken(shown(home), "taken", "there is something of that name already"),)
     source = Path(__file__).parent / "beginnings" / language.value
-    return {
-        home / file.relative_to(source): file.read_bytes().replace(_PLACEHOLDER.encode(), name.encode())
-        for file in sorted(source.rglob("*.*"), key=lambda file: (file.name != PACK_FILE, file))
-    }, ()
+    words = {_PLACEHOLDER.encode(): name.encode(), _PROGRAM.encode(): program.encode()}
+    files = sorted(source.rglob("*.*"), key=lambda file: (file.name != PACK_FILE, file))
+    return {home / file.relative_to(source): _put(file.read_bytes(), words) for file in files}, ()
+
+
+def _put(text: bytes, words: Mapping[bytes, bytes]) -> bytes:
+    for old, new in words.items():
+        text = text.replace(old, new)
+    return text
 
 
 def _taken(place: str, code: str, message: str) -> Problem:

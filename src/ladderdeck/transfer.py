@@ -31,8 +31,13 @@ _REASONS = {
     431: "Request Header Fields Too Large",
     503: "Service Unavailable",
 }
-_LOOKERS = re.compile(r"bot\b|preview|whatsapp|telegram|facebookexternalhit|skypeuri|slack|snapchat", re.IGNORECASE)
-"""Programs that fetch an address because it stands in a message, not because a person has opened it."""
+_LOOKERS = re.compile(
+    r"(?:telegram|slack|twitter|discord|google|bing|apple|viber|line)bot|^whatsapp|facebookexternalhit"
+    r"|(?:uri|url|link)[ -]?preview",
+    re.IGNORECASE,
+)
+"""Programs that fetch an address because it stands in a message, not because a person has opened it. By name:
+there are phones called Cubot, and a chat's own browser is a person's."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import yaml
 
@@ -85,6 +85,13 @@ class YamlReader:
             else:
                 entries[key.value] = self.place(key), value
         return entries
+
+    def check_keys(self, entries: Mapping[str, tuple[Position, yaml.Node]], known: Sequence[str], what: str) -> None:
+        """Report the keys that mean nothing in ``what``."""
+        for key, (position, _) in entries.items():
+            if key not in known:
+                hint = "known are " + ", ".join(f"`{k}:`" for k in known)
+                self.report("unknown-key", position, f"`{key}` means nothing in {what}", hint)
 
     def mapping(self, node: yaml.Node | None, key: str, hint: str) -> dict[str, tuple[Position, yaml.Node]]:
         """The keys of a nested mapping, as :meth:`keys`; empty, and a problem, where the node is something else."""

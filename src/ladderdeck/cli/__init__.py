@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import sys
 from collections.abc import Sequence
 
 import click
+from click.shell_completion import CompletionItem
 
 from .. import __version__
 
@@ -26,6 +26,10 @@ _COMMANDS = {
 }
 
 
+_FROM_A_CHECKOUT = "python build.py"
+"""What the examples of all commands begin with, to be replaced by what a person types who has installed ladderdeck."""
+
+
 class _Commands(click.Group):
     """A group that loads its commands late, and takes `build` where the first word is no command."""
 
@@ -35,19 +39,38 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f".{cmd_name}", __package__)
-        command = module.command
-        return command if isinstance(command, click.Command) else None
+        command = importlib.import_module(f".{cmd_name}", __package__).command
+        if not isinstance(command, click.Command):
+            return None
+        command.help = _in_words_of(program(), command.help)
+        return command
+
+    def get_help(self, ctx: click.Context) -> str:
+        self.help = _in_words_of(program(), self.help)
+        return super().get_help(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         first = args[0] if args else ""
-        if first not in _COMMANDS and first not in ("--help", "-h", "--version"):
+        is_completed = ctx.resilient_parsing and not args
+        if first not in _COMMANDS and first not in ("--help", "-h", "--version") and not is_completed:
             self._refuse_misspelt(ctx, first)
             args = ["build", *args]
         return super().parse_args(ctx, args)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What the first word may become: a command, else a path or an option of `build`."""
+        commands = [CompletionItem(name, help=help) for name, help in _COMMANDS.items() if name.startswith(incomplete)]
+        build = self.get_command(ctx, "build")
+        if commands or build is None:
+            return commands
+        options = build.shell_complete(click.Context(build, parent=ctx, info_name="build"), incomplete)
+        version = [CompletionItem("--version")] if incomplete and "--version".startswith(incomplete) else []
+        return [*options, *version] if incomplete.startswith("-") else [CompletionItem(incomplete, type="file")]
+
     def _refuse_misspelt(self, ctx: click.Context, word: str) -> None:
         """End with a usage error where a word is no path, and looks like a command."""
+        import difflib
+
         near = difflib.get_close_matches(word.lower(), _COMMANDS, n=1)
         if near and not os.path.lexists(word):
             message = f"There is no command `{word}`, and no file or folder of that name. Did you mean `{near[0]}`?"
@@ -85,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         given = None if arguments is None else list(arguments)
-        code = cli.main(args=given, prog_name=_program(), standalone_mode=False)
+        code = cli.main(args=given, prog_name=program(), standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -95,6 +118,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _program() -> str:
+def program() -> str:
+    """What a person types to call this program, the way it was called now."""
     name = sys.argv[0].replace("\\", "/").rpartition("/")[2]
-    return "python build.py" if name == "build.py" else "ladderdeck"
+    return {"build.py": _FROM_A_CHECKOUT, "__main__.py": "python -m ladderdeck"}.get(name, "ladderdeck")
+
+
+def _in_words_of(name: str, text: str | None) -> str | None:
+    return text and text.replace(_FROM_A_CHECKOUT, name)

@@ -15,7 +15,7 @@ from ..model import Severity
 from ..paths import shown
 from ..report import arrival_lines, problem_count
 from ..starting import write_files
-from .common import show_problems
+from .common import called, show_problems
 
 
 @click.command("add")
@@ -91,4 +91,5 @@ def _write(wanted: list[Arrival], arrivals: Arrivals) -> None:
         click.echo(f"{shown(arrival.target)}: {'written' if arrival.before is None else 'replaced'}")
     if wanted:
         is_broken = any(problem.severity is Severity.ERROR for problem in arrivals.later)
-        click.echo(f"Next: {'mend what a build would not take, then ' if is_broken else ''}python build.py")
+        first = "mend what a build would not take, then " if is_broken else ""
+        click.echo(f"Next: {first}{called()}")

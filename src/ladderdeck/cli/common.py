@@ -94,6 +94,11 @@ def given_language(language: str | None) -> Language | None:
     return Language(language) if language else None
 
 
+def called() -> str:
+    """What a person types to call this program, the way it was called now."""
+    return click.get_current_context().find_root().info_name or "ladderdeck"
+
+
 def show_problems(problems: Iterable[Problem], *, err: bool) -> None:
     """Print problems for a person, in colour where the terminal has it and NO_COLOR is not set."""
     for problem in problems:

@@ -11,7 +11,7 @@ from ..home import DEFAULT_PATH
 from ..model import Language
 from ..paths import shown
 from ..starting import new_pack, packs_in, write_files, wrong_name
-from .common import given_language, show_problems
+from .common import called, given_language, show_problems
 
 
 @click.command("new")
@@ -37,7 +37,7 @@ def command(name: str, language: str | None, folder: Path) -> None:
     name = shown(Path(name)) if name else name
     if wrong := wrong_name(name):
         raise click.BadParameter(f"{wrong}.", param_hint="NAME")
-    files, problems = new_pack(name, given_language(language) or _usual_language(folder), folder)
+    files, problems = new_pack(name, given_language(language) or _usual_language(folder), folder, called())
     show_problems(problems, err=True)
     if problems:
         raise SystemExit(1)
@@ -48,7 +48,7 @@ def command(name: str, language: str | None, folder: Path) -> None:
         raise SystemExit(1) from None
     for file in files:
         click.echo(shown(file))
-    click.echo("Next: edit the first of them, then look with `check` and `preview`.")
+    click.echo(f"Next: edit the first of them, then look with `{called()} check` and `preview`.")
 
 
 def _usual_language(folder: Path) -> Language:

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from ..build import notes_of
 from ..build_problems import overwrites
-from ..compose import compose
 from ..files import replace_together, unwritable
 from ..inputs import Inputs, read_inputs
 from ..model import Language, Problem, Severity
@@ -105,7 +105,7 @@ def _make(
     with progress(wanted=not quiet) as report:
         inputs = read_inputs(paths, language, ledger, report=report)
     look = load_templates(templates)
-    notes = compose(inputs.library.packs, inputs.settings, inputs.answer_html, inputs.drills)
+    notes = notes_of(inputs)
     return _Made(tuple(notes), (*inputs.problems, *look.problems), look, inputs)
 
 

@@ -81,7 +81,8 @@ def _show(report: Report, package: Path, *, move: bool, dry_run: bool) -> None:
     where = f"Anki, profile {report.profile}" if report.profile else "Anki"
     click.echo(f"{shown(package)} {'would go' if dry_run else 'went'} into {where}:")
     counts = Counter(fate for _, fate in report.fates)
-    click.echo(f"  {', '.join(f'{counts[fate]} {fate.value}' for fate in Fate if counts[fate]) or 'no notes'}")
+    line = ", ".join(f"{counts[fate]} {fate.value}" for fate in Fate if counts[fate])
+    click.echo(f"  {line or 'what arrived could not be read back'}")
     _name(report.fates, Fate.MISSING, "  These did not arrive:")
     _name(
         report.fates, Fate.KEPT, "  Anki kept its own, since these were edited there later, or have another note type:"
@@ -110,7 +111,7 @@ def _cards(report: Report, *, move: bool, dry_run: bool) -> list[str]:
         return [*_plan_lines(report.plan, "to move", "to suspend", "to wake"), "push --move does that."]
     if dry_run:
         return _plan_lines(report.plan, "would be moved", "would be suspended", "would be woken")
-    if report.trouble is None and not report.left:
+    if not report.left:
         return _plan_lines(report.plan, "moved", "suspended", "woken")
     lines = _plan_lines(report.left, "not moved", "not suspended", "not woken")
     return [f"Not all of the cards could be dealt with: {line}" for line in lines]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import math
 import os
 import secrets
 import shutil
@@ -53,13 +54,15 @@ def command(
 
     Example: python build.py serve
     """
-    data = read_package_file(package)
-    warn_if_stale(data, package, paths, language, ledger)
-    listener = _listen(_one_address(host), port)
-    offer = offer_of(data, shown(Path(package.name)), secrets.token_urlsafe(16))
-    limits = replace(Limits(), total=minutes * 60, stay=stay)
-    _introduce(offer, listener, package, limits)
+    if math.isnan(minutes):
+        raise click.BadParameter("that is not a number of minutes.", param_hint="--minutes")
     try:
+        data = read_package_file(package)
+        warn_if_stale(data, package, paths, language, ledger)
+        listener = _listen(_one_address(host), port)
+        offer = offer_of(data, shown(Path(package.name)), secrets.token_urlsafe(16))
+        limits = replace(Limits(), total=minutes * 60, stay=stay)
+        _introduce(offer, listener, package, limits)
         downloads = asyncio.run(hand_over(offer, listener, limits, lambda event, peer: _tell(event, peer, limits)))
     except KeyboardInterrupt:
         click.echo("Stopped.")
