@@ -197,6 +197,9 @@ def test_a_lost_ledger_is_refused_where_it_would_cost_a_history(deck: Deck) -> N
     deck.build()
     deck.ledger_file.unlink()
     before = deck.on_disk()
+    run = ladderdeck("check", cwd=deck.folder)
+    assert run.code == 1
+    assert "cards/ledger.json:1:1: error: the ledger is lost, and 1 card(s)" in run.out
     for _ in range(2):
         outcome = deck.try_build()
         assert codes(outcome) == ["lost-ledger"]
