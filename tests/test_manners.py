@@ -102,6 +102,10 @@ def test_a_misspelt_command_is_no_path(deck: Deck, word: str, command: str) -> N
     assert ladderdeck("check", word, cwd=deck.folder).code == 0
 
 
+def test_an_option_that_begins_the_line_is_no_misspelt_command(deck: Deck) -> None:
+    assert ladderdeck("--templates", CHECKOUT / "templates", cwd=deck.folder).code == 0
+
+
 def test_a_path_that_is_no_command_is_a_path(deck: Deck) -> None:
     run = ladderdeck("nowhere", cwd=deck.folder)
     assert run.code == 1
