@@ -102,6 +102,10 @@ def test_a_misspelt_command_is_no_path(deck: Deck, word: str, command: str) -> N
     assert ladderdeck("check", word, cwd=deck.folder).code == 0
 
 
+def test_an_option_that_begins_the_line_is_no_misspelt_command(deck: Deck) -> None:
+    assert ladderdeck("--templates", CHECKOUT / "templates", cwd=deck.folder).code == 0
+
+
 def test_a_path_that_is_no_command_is_a_path(deck: Deck) -> None:
     run = ladderdeck("nowhere", cwd=deck.folder)
     assert run.code == 1
@@ -197,6 +201,9 @@ def test_a_lost_ledger_is_refused_where_it_would_cost_a_history(deck: Deck) -> N
     deck.build()
     deck.ledger_file.unlink()
     before = deck.on_disk()
+    run = ladderdeck("check", cwd=deck.folder)
+    assert run.code == 1
+    assert "cards/ledger.json:1:1: error: the ledger is lost, and 1 card(s)" in run.out
     for _ in range(2):
         outcome = deck.try_build()
         assert codes(outcome) == ["lost-ledger"]

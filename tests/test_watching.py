@@ -111,7 +111,8 @@ def test_every_kind_of_save_is_built_and_said_in_one_line(deck: Deck, run) -> No
     assert "1 retired" in terminal.line(f"{TIME}cards/web.md")
 
     (deck.cards / "deck.yaml").write_text("name: Mine\n", encoding="utf-8")
-    assert "no note has changed, but decks" in terminal.line("deck.yaml")
+    assert "renamed-deck" in terminal.line("warning: ")
+    assert "no note has changed, but decks" in terminal.line(f"{TIME}cards/deck.yaml")
     answers = deck.cards / "answers"
     answers.mkdir()
     (answers / "joins.md").write_text(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from .discover import discover
 from .files import only_one, replace_together, unwritable
 from .formats import DEFAULT_FORMAT, load_format
 from .formats.contract import Content
-from .former import left_out_kinds, lost_ledger, read_former, renamed_decks
+from .former import Former, left_out_kinds, lost_ledger, read_former, renamed_decks
 from .home import find_home
 from .identity import Changed, Identified, Scope, identify
 from .inputs import Inputs, read_inputs
@@ -162,15 +162,21 @@ def identify_notes(
 def _since_the_last_build(inputs: Inputs, identified: Identified, output: Path) -> tuple[Problem, ...]:
     """What a person should know of the difference to the package that is there."""
     former, changes, settings = read_former(output), identified.changes, inputs.settings
-    if inputs.ledger is None:
-        packs = [(pack.name, pack.language.value) for pack in inputs.library.packs]
-        lost = lost_ledger(inputs.home.ledger, former, (note.guid for note in identified.notes), packs)
-        if lost:
-            return lost
+    if lost := without_ledger(inputs, former, (note.guid for note in identified.notes)):
+        return lost
     return (
         *left_out_kinds(changes, settings, inputs.home.settings),
         *renamed_decks(former, identified.notes, changes, settings),
     )
+
+
+def without_ledger(inputs: Inputs, former: Former, guids: Iterable[str]) -> tuple[Problem, ...]:
+    """What it means that there is no ledger, for a deck of which a ``former`` package is there; nothing where there is
+    one. ``guids`` are those of its notes."""
+    if inputs.ledger is not None:
+        return ()
+    packs = [(pack.name, pack.language.value) for pack in inputs.library.packs]
+    return lost_ledger(inputs.home.ledger, former, guids, packs)
 
 
 def _ledger_content(ledger: Ledger, known: bytes) -> bytes:

@@ -96,7 +96,7 @@ def renamed_decks(
         )
         hint = (
             "rename the deck in Anki before you import this, or move the cards with `push --move`; "
-            "to keep the old name, write it under `decks:` in deck.yaml"
+            "to keep the old name, write it in deck.yaml"
         )
         position = places.get(now_name) or Position("")
         problems.append(Problem("renamed-deck", Severity.WARNING, Position(position.file), message, hint))

@@ -142,11 +142,16 @@ def _read_drills(
 
 def _parse_ledger(data: bytes, file: str) -> tuple[Ledger, tuple[Problem, ...]]:
     try:
-        return read_ledger(data.decode("utf-8"), file)
+        ledger, problems = read_ledger(data.decode("utf-8"), file)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message, hint = "the ledger is damaged: it is not UTF-8", "restore the file from git or a backup"
         return Ledger(), (Problem("ledger-damaged", Severity.ERROR, Position(file, line), message, hint),)
+    if ledger.types and not ledger.notes and not problems:
+        # A build without notes writes no ledger: this one lost the lines that would tell how many there were.
+        message, hint = "the ledger holds no notes any more", "restore the file from git or a backup"
+        return Ledger(), (Problem("ledger-damaged", Severity.ERROR, Position(file), message, hint),)
+    return ledger, problems
 
 
 def _read(file: Path, problems: list[Problem]) -> bytes | None:

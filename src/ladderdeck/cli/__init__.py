@@ -72,7 +72,7 @@ class _Commands(click.Group):
         import difflib
 
         near = difflib.get_close_matches(word.lower(), _COMMANDS, n=1)
-        if near and not os.path.lexists(word):
+        if near and not word.startswith("-") and not os.path.lexists(word):
             message = f"There is no command `{word}`, and no file or folder of that name. Did you mean `{near[0]}`?"
             raise click.UsageError(message, ctx)
 
@@ -112,9 +112,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.ClickException as error:
         error.show()
         code = error.exit_code
-    except click.Abort:
+    except click.Abort as abort:
         # What click makes of Ctrl-C, and of the end of input at a question: it has begun a new line already.
-        raise KeyboardInterrupt("\n") from None
+        if not isinstance(abort.__cause__ or abort.__context__, EOFError):
+            raise KeyboardInterrupt("\n") from None
+        click.echo("There was no answer, and nothing was done.", err=True)
+        code = 1
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -6,12 +6,16 @@ from pathlib import Path
 
 import click
 
+from ..build import notes_of, without_ledger
 from ..discover import discover
-from ..inputs import read_inputs
-from ..model import Severity
+from ..former import read_former
+from ..identity import guids
+from ..inputs import Inputs, read_inputs
+from ..model import Problem, Severity
 from ..report import count_of, problem_count
 from ..templates import load_templates
 from ..views import github_command, problem_view
+from .build import DEFAULT_OUTPUT
 from .common import (
     echo_json,
     given_language,
@@ -49,7 +53,7 @@ def command(
     Example: python build.py check cards/ --format github
     """
     inputs = read_inputs(given_paths(paths), given_language(language))
-    problems = (*inputs.problems, *load_templates(templates).problems)
+    problems = (*inputs.problems, *load_templates(templates).problems, *_lost(inputs))
     if form == "json" or as_json:
         echo_json({"problems": [problem_view(problem) for problem in problems]})
     elif form == "github":
@@ -67,3 +71,10 @@ def command(
             click.echo(f"{path}: passed over, it has no ladder front matter", err=as_json or form != "text")
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise SystemExit(1)
+
+
+def _lost(inputs: Inputs) -> tuple[Problem, ...]:
+    """Whether the ledger was lost, as far as the package at its usual place tells."""
+    if inputs.ledger is not None or not DEFAULT_OUTPUT.is_file():
+        return ()
+    return without_ledger(inputs, read_former(DEFAULT_OUTPUT), guids(notes_of(inputs)))
