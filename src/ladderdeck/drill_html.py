@@ -195,7 +195,7 @@ class _Page:
     def step(self, steps: Sequence[WorkedStep]) -> str:
         first = steps[0]
         result = self.slot([_kept(str(step.result)) for step in steps], "b")
-        ways = [] if first.given else [powers(show_text(first.expression))]
+        ways = [] if first.given else [powers(show_text(_raised(first.expression)))]
         if not first.given and first.substituted != first.expression:
             ways.append(self.slot([_raised(step.substituted) for step in steps], "span"))
         note = f' <span class="note">{show_text(first.note)}</span>' if first.note else ""
