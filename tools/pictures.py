@@ -16,7 +16,9 @@ sys.path[:0] = [str(CHECKOUT / "src"), str(CHECKOUT / "tests")]
 from browser import open_browser  # noqa: E402
 from card_samples import sample_notes, seed_notes  # noqa: E402
 from card_shells import HOST, SHELLS, Site, rendered, typeset  # noqa: E402
+from drill_samples import seed_drills  # noqa: E402
 
+from ladderdeck.note import IdentifiedNote  # noqa: E402
 from ladderdeck.preview import preview_page  # noqa: E402
 from ladderdeck.templates import default_folder, load_templates  # noqa: E402
 
@@ -49,13 +51,16 @@ PICTURES = {
     "red-flag-dark": ("red-flag", "back", True, (0,), ""),
     "probe-light": ("probe", "back", False, (0, 1, 2, 3), ""),
     "probe-dark": ("probe", "front", True, (), ""),
+    "drill-light": ("drill", "front", False, (), ".given-table"),
+    "drill-dark": ("drill", "back", True, (), ""),
 }
 
 
 def main() -> None:
     """Draw all pictures."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    seed = seed_notes()
+    drill = next(note for note in seed_drills() if note.origin.wording.startswith("kv-bytes"))
+    seed = [*seed_notes(), IdentifiedNote(drill, "drill", 1_700_000_000)]
     with tempfile.TemporaryDirectory() as folder:
         fonts = Path(folder, "fonts.conf")
         fonts.write_text(PHONE_FONTS)

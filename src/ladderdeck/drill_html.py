@@ -21,8 +21,8 @@ from .drills import PLACEHOLDER, Drill
 from .model import Position, Problem, Severity, Text
 from .render import show_math, show_text
 from .rich import Rich, render_point, render_rich, work_of
-from .units import SUPERSCRIPT, Quantity, show_number
-from .worked import powers
+from .units import Quantity, show_number
+from .worked import powers, raised
 
 _FILLABLE = re.compile(
     r"(<code\b.*?</code>|<pre\b.*?</pre>|<[^>]*>|\\\(.*?\\\)|\\\[.*?\\\])|" + PLACEHOLDER.pattern, re.DOTALL
@@ -195,9 +195,9 @@ class _Page:
     def step(self, steps: Sequence[WorkedStep]) -> str:
         first = steps[0]
         result = self.slot([_kept(str(step.result)) for step in steps], "b")
-        ways = [] if first.given else [powers(show_text(_raised(first.expression)))]
+        ways = [] if first.given else [powers(show_text(first.expression))]
         if not first.given and first.substituted != first.expression:
-            ways.append(self.slot([_raised(step.substituted) for step in steps], "span"))
+            ways.append(self.slot([raised(step.substituted) for step in steps], "span"))
         note = f' <span class="note">{show_text(first.note)}</span>' if first.note else ""
         arithmetic = "".join(f"<dd>= {way}</dd>" for way in ways)
         return f'<dt dir="auto"><span>{show_text(first.name)}{note}</span> {result}</dt>{arithmetic}'
@@ -257,11 +257,6 @@ def _text(quantity: Quantity | None) -> str:
 def _kept(quantity: str) -> str:
     """A quantity that no line's end parts from its unit."""
     return quantity.replace(" ", NO_BREAK_SPACE)
-
-
-def _raised(expression: str) -> str:
-    """An expression as plain text, with whole exponents raised."""
-    return re.sub(r"\^(-?\d+)(?![\d.])", lambda match: match[1].translate(SUPERSCRIPT), expression)
 
 
 def _band(variant: Variant) -> str:

@@ -11,6 +11,7 @@ from .calc import NO_BREAK_SPACE, Step, calculate
 from .calc_line import CalculationError
 from .model import Position, Problem, Severity, Text
 from .render import show_text
+from .units import SUPERSCRIPT
 
 OPEN_STEPS = 2
 """How many steps a calculation may have to stand in the text as it is."""
@@ -73,4 +74,9 @@ _POWER = re.compile(r"\^(-?[\w.]+|\([^()]*\))")
 
 def powers(expression: str) -> str:
     """An expression as HTML, with its exponents raised."""
-    return _POWER.sub(r"<sup>\1</sup>", expression)
+    return _POWER.sub(r"<sup>\1</sup>", raised(expression))
+
+
+def raised(expression: str) -> str:
+    """An expression as plain text, with whole exponents raised: there are letters for those, at the size of the text."""
+    return re.sub(r"\^(-?\d+)(?![\d.])", lambda match: match[1].translate(SUPERSCRIPT), expression)
