@@ -183,7 +183,7 @@ def test_a_build_that_dies_at_any_step_leaves_a_pair_that_the_next_one_makes_goo
     seen = json.loads(run.stdout)
     assert seen["died"] == sum(count for state, count in seen.items() if state != "died") > 50
     assert seen["old"] > 30
-    assert seen.get("between", 0) <= (0 if name == "SIGINT" else 12)
+    assert seen.get("between", 0) <= (0 if name == "SIGINT" else 16)
 
 
 def command(deck: Deck, *arguments: str) -> list[str]:
