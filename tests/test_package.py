@@ -51,8 +51,12 @@ def user(tmp_path: Path):
         (Kind.RUNG, ["2 / 4", "Batching", "serving", "What is a batch?"], ["bandwidth", "curve", "bigger", "latency"]),
         (Kind.SIGN, ["Show that you", "请证明"], ["bandwidth", "Every step", "And then?"]),
         (Kind.LADDER, ["Climb it from memory", "2 / 4"], ["And then?"]),
-        (Kind.RED_FLAG, ["A candidate says or skips", "Batching"], ["bandwidth", "Every step", "And then?"]),
-        (Kind.PROBE, ["Your resume says this", "简历"], ["And the tail?", "bandwidth", "Every step"]),
+        (Kind.RED_FLAG, ["An interviewer marks this down", "Batching"], ["bandwidth", "Every step", "And then?"]),
+        (
+            Kind.PROBE,
+            ["What will be pressed on, and what do you answer", "简历"],
+            ["And the tail?", "bandwidth", "Every step"],
+        ),
     ],
 )
 def test_both_sides_show_what_belongs_there(user, tmp_path: Path, kind: Kind, front, back) -> None:

@@ -489,7 +489,7 @@ def test_the_learners_own_settings_survive(tmp_path, connection, collection):
         (("--address", "nowhere"), 2, "an address looks like"),
         (("--nonsense",), 2, "No such option"),
         (("-o", "folder"), 2, "is a directory"),
-        (("--help",), 0, "Example: python build.py push"),
+        (("--help",), 0, "Example: "),
     ],
 )
 def test_wrong_usage(tmp_path, run, arguments, code, text):

@@ -209,7 +209,7 @@ def test_a_build_meanwhile_changes_nothing(tmp_path, package, monkeypatch):
         (("-o", "a.apkg", "--minutes", "0"), 2, "Invalid value"),
         (("-o", "a.apkg", "--minutes", "nan"), 2, "Invalid value"),
         (("-o", "a.apkg", "--host", "127.0.0.1", "--minutes", "0.0001"), 1, "nobody has downloaded"),
-        (("--help",), 0, "Example: python build.py serve"),
+        (("--help",), 0, "Example: "),
     ],
 )
 def test_wrong_usage_and_obstacles(tmp_path, package, monkeypatch, arguments, code, text):

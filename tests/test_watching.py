@@ -9,6 +9,7 @@ import re
 import shutil
 import socket
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -128,11 +129,11 @@ def test_every_kind_of_save_is_built_and_said_in_one_line(deck: Deck, run) -> No
     assert not [path for path in deck.folder.rglob("*.tmp") if path.name.startswith(".")]
 
 
-def test_what_is_saved_during_a_build_is_built_next(deck: Deck, run) -> None:
+def test_what_is_saved_during_a_build_is_built_next(deck: Deck, run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first build waits for a lock that is held here; the file is saved meanwhile, when reading is over or not."""
     from ladderdeck.files import only_one
 
-    os.environ["TMPDIR"] = str(deck.folder)
+    monkeypatch.setattr(tempfile, "tempdir", str(deck.folder))  # where the program has its locks, too
     terminal = run("--watch")
     terminal.line("Watching")
     with only_one([deck.package]):
