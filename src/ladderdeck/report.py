@@ -103,7 +103,7 @@ def arrival_lines(pack: Pack, before: Pack | None, changes: Sequence[Changed], *
 
 
 def _version(pack: Pack) -> str:
-    return pack.version or "no version"
+    return pack.version or "one without a version"
 
 
 def _change_line(changed: Changed) -> str:
