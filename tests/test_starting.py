@@ -143,12 +143,15 @@ def test_new_as_a_person_uses_it(tmp_path: Path) -> None:
     assert run.out.strip() == "2 packs: no problems"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "cards").mkdir(mode=0o500)
+def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: str, *_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "mkdir", refuse)  # and not by the folder's mode, which is nothing to root
     run = here("new", "mine", cwd=tmp_path)
     assert run.code == 1
     assert "cannot-write" in run.err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_in_the_folders_place(tmp_path: Path) -> None:
