@@ -13,6 +13,8 @@ from browser import open_browser
 from card_samples import CHINESE, sample_notes, seed_notes
 from card_shells import rendered
 from click.testing import CliRunner
+from command import ladderdeck
+from deck_builder import pack_text
 from drill_samples import SMALL, drill_notes
 from package_samples import FULL, make, templates
 from playwright.sync_api import expect
@@ -369,3 +371,22 @@ def test_where_nothing_can_be_written_it_says_so(deck: Path, arguments: list[str
     assert result.exit_code in (1, 2)
     assert "rror" in result.output
     assert deck.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("there", "code"),
+    [(b"a diary", 1), (b"<!doctype html><title>Somebody's page</title>", 1), (b"", 0), (None, 0)],
+)
+def test_it_replaces_only_a_page_of_its_own(tmp_path: Path, there: bytes | None, code: int) -> None:
+    (tmp_path / "cards").mkdir()
+    (tmp_path / "cards" / "web.md").write_text(pack_text("web", {"Joins": ["What is a hash join?"]}), encoding="utf-8")
+    page = tmp_path / "page.html"
+    if there is not None:
+        page.write_bytes(there)
+    run = ladderdeck("preview", "-o", "page.html", cwd=tmp_path)
+    assert run.code == code
+    if code:
+        assert "[not-ours]" in run.err
+        assert page.read_bytes() == there
+    else:
+        assert ladderdeck("preview", "-o", "page.html", cwd=tmp_path).code == 0

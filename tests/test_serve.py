@@ -196,7 +196,7 @@ def test_a_build_meanwhile_changes_nothing(tmp_path, package, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
     [
-        ((), 1, "build it first: python build.py"),
+        ((), 1, "build it first: "),
         (("-o", "text.apkg"), 1, "[not-a-package]"),
         (("-o", "folder"), 2, "is a directory"),
         (("nowhere", "-o", "a.apkg"), 1, "there is no such file or folder"),

@@ -24,6 +24,11 @@ from .templates import CardTemplate, Templates
 _PAGE = Path(__file__).parent / "preview_page"
 
 
+def is_preview(beginning: bytes) -> bool:
+    """Whether a file that begins with certain bytes, 512 of them, is a page that :func:`preview_page` made."""
+    return beginning.startswith(b"<!doctype html>") and b"<title>Deck preview</title>" in beginning
+
+
 def preview_page(
     notes: Sequence[Note], problems: Sequence[Problem], templates: Templates, pictures: Mapping[str, bytes]
 ) -> str:

@@ -16,7 +16,7 @@ from ..paths import shown
 from ..report import count_of
 from ..templates import default_folder
 from .build import DEFAULT_OUTPUT
-from .common import given_language, given_paths, show_problems
+from .common import called, given_language, given_paths, show_problems
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -45,7 +45,7 @@ def read_package_file(package: Path) -> bytes:
         read_package(data)
     except FileNotFoundError:
         option = "" if package == DEFAULT_OUTPUT else f" -o {shown(package)}"
-        _fail(package, "no-package", "there is no package here yet", f"build it first: python build.py{option}")
+        _fail(package, "no-package", "there is no package here yet", f"build it first: {called()}{option}")
     except OSError as error:
         _fail(package, "cannot-read", f"this cannot be read: {error.strerror or error}", "check its permissions")
     except ValueError as error:
@@ -79,7 +79,7 @@ def warn_if_stale(data: bytes, package: Path, paths: Sequence[Path], language: s
     code, position = "stale-package", Position(shown(package))
     if outcome.failed:
         message = "the packs have mistakes now, and this package is from before"
-        hint = "python build.py check shows them"
+        hint = f"{called()} check shows them"
     else:
         held = {note.guid: note.modified for note in read_package(data)}
         made = {identified.guid: identified.modified for identified in outcome.notes}
@@ -89,7 +89,7 @@ def warn_if_stale(data: bytes, package: Path, paths: Sequence[Path], language: s
         message = (
             f"the packs have changed since this package was built: {count_of(behind, 'note', 'notes')} would differ"
         )
-        hint = "build first: python build.py"
+        hint = f"build first: {called()}"
     show_problems([Problem(code, Severity.WARNING, position, message, hint)], err=True)
 
 

@@ -11,13 +11,13 @@ import click
 from click.core import ParameterSource
 
 from ..build import notes_of
-from ..build_problems import overwrites
+from ..build_problems import not_ours, overwrites
 from ..files import replace_together, unwritable
 from ..inputs import Inputs, read_inputs
 from ..model import Language, Problem, Severity
 from ..note import Note
 from ..paths import shown
-from ..preview import live_data, live_page, pictures_shown, preview_data, preview_page
+from ..preview import is_preview, live_data, live_page, pictures_shown, preview_data, preview_page
 from ..preview_server import DEFAULT_PORT, PreviewServer
 from ..report import count_of, problem_count
 from ..templates import Templates, load_templates
@@ -111,7 +111,9 @@ def _make(
 
 def _write(made: _Made, output: Path, *, quiet: bool, open_it: bool) -> None:
     home = made.inputs.home
-    taken = overwrites(output, [*made.inputs.files.values(), home.settings, home.ledger])
+    taken = overwrites(output, [*made.inputs.files.values(), home.settings, home.ledger]) or not_ours(
+        output, is_preview
+    )
     problems = (*made.problems, *taken)
     if made.failed or taken:
         show_problems(problems, err=True)
