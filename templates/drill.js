@@ -71,10 +71,11 @@
 
   // What a person may mean by digits: a comma can part thousands or begin a fraction, so there may be two readings.
   function readings(typed, unit) {
-    var text = typed.normalize("NFKC").replace(/[\s_'’]/g, "");
+    var raised = typed.replace(/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g, function (power) { return "^" + power; });
+    var text = raised.normalize("NFKC").replace(/[\s_'’]/g, "");
     var tail = unit.normalize("NFKC").replace(/\s/g, "");
     if (tail && text.slice(-tail.length).toLowerCase() === tail.toLowerCase()) text = text.slice(0, -tail.length);
-    var match = /^\+?([\d.,]*\d[\d.,]*)(?:(?:e|[x×*·]10\^?)([+−-]?\d+))?$/i.exec(text);
+    var match = /^\+?([\d.,]*\d[\d.,]*)(?:(?:e|[x×*·]10\^)([+−-]?\d+))?$/i.exec(text);
     if (!match) return [];
     var power = match[2] ? Math.pow(10, Number(match[2].replace("−", "-"))) : 1;
     var digits = match[1], found = [];

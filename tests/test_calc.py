@@ -55,6 +55,7 @@ def results(lines: str) -> dict[str, str]:
         ("x = 1e-7 s", "1×10⁻⁷ s"),
         ("x = 1 GB - 1 GiB -> MB", "-73.7 MB"),
         ("x = 3 → percent  # 注", "300%"),
+        ("_a = 4 s\nx = _a / 2", "2 s"),
     ],
 )
 def test_a_line_comes_to(line, result):
@@ -73,6 +74,12 @@ def test_a_line_comes_to(line, result):
         ("x = 权重 -> s", 10, "cannot be shown in s"),
         ("x = 权重 -> ", 9, "no unit"),
         ("x = 10 ^ 400", 4, "cannot be computed"),
+        ("x = 4 s -> s banana", 13, "`banana` does not belong to a unit"),
+        ("x = 3 B -> B^2", 12, "`^` does not belong to a unit"),
+        ("x = 4 s -> s/tokn", 12, "`/` does not belong to a unit"),
+        ("x = 4 s / _y", 10, "`_y` is neither"),
+        ("x = ½ * 4 s", 4, "`½` is neither"),
+        ("x = 4 s -> nan", 11, "`nan` is neither"),
         ("x = 1e308 * 10", 4, "too large"),
         ("x = sqrt(0 - 1)", 4, "cannot be computed"),
         ("x = ln(0)", 4, "cannot be computed"),

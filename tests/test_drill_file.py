@@ -172,7 +172,7 @@ def test_one_run_shows_all_mistakes() -> None:
         .replace("/ speed", "/ sped")
     )
     _, problems = made(text)
-    assert {p.code for p in problems} >= {"wrong-tolerance", "drill-without-topic"}
+    assert {p.code for p in problems} >= {"wrong-tolerance", "drill-without-topic", "calculation"}
 
 
 def test_the_combination_that_breaks_the_bounds_is_named() -> None:

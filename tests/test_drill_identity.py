@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -187,8 +188,23 @@ def test_other_languages_drills_are_left_aside(project: Path) -> None:
     (project / "cards" / "serving" / "drills.yaml").write_text(
         SMALL.replace("drills:", "language: en\ndrills:"), encoding="utf-8"
     )
+    for file, drills in (("SKILL.md", 1), ("SKILL.zh.md", 0)):
+        run = ladderdeck(f"cards/serving/{file}", "--dry-run", cwd=project)
+        assert run.code == 0, run.err
+        assert ("1 drill" in run.out) == bool(drills)
     for language, drills in (("en", 1), ("zh", 0)):
         run = ladderdeck("--language", language, "--dry-run", cwd=project)
         assert run.code == 0, run.err
         assert ("1 drill" in run.out) == bool(drills)
     assert "1 drill" in ladderdeck("--dry-run", cwd=project).out
+
+
+def test_a_language_that_is_added_takes_no_drill_along(project: Path) -> None:
+    """Which of two packs a drill belongs to would decide its id, and must not depend on what a build happens to read."""
+    english = (project / "cards" / "serving" / "SKILL.md").read_text(encoding="utf-8")
+    topic = re.search("### (.*)", english)[1]
+    chinese = f"---\nname: llm-inference-serving\nlayer: base\n---\n\n## 常考主题清单\n\n### {topic}\n- 阶梯：甲 → 乙\n- 答实的标志：会丙\n"
+    (project / "cards" / "serving" / "SKILL.zh.md").write_text(chinese, encoding="utf-8")
+    run = ladderdeck("--dry-run", cwd=project)
+    assert run.code == 1
+    assert "[drills-without-language]" in run.err

@@ -153,8 +153,12 @@ class Parser:
         """The unit that the text is, as a quantity of one of it; none is a plain number."""
         if not self.tokens:
             return registry().Quantity(1.0, "")
-        quantity = 1 * self._unit(self._next())
-        return self._more_units(quantity)
+        quantity = self._more_units(1 * self._unit(self._next()))
+        if self.index < len(self.tokens):
+            token = self.tokens[self.index]
+            hint = "write a unit such as ms or GB/s, and a remark behind a `#`"
+            raise CalculationError(token.column, f"`{token.text}` does not belong to a unit", hint)
+        return quantity
 
     def names(self) -> set[str]:
         """The names of known quantities in the expression."""

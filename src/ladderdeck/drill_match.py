@@ -33,7 +33,7 @@ def place_drills(
 ) -> tuple[tuple[PlacedDrill, ...], tuple[Problem, ...]]:
     """Find the topic of every drill. Drills of packs that this run leaves out are left out, too.
 
-    ``all_languages`` says that no pack was left out for its language.
+    ``all_languages`` says that no pack was left out: for its language, or since only the other's file was named.
     """
     placer = _Placer(packs, all_languages)
     for file in sorted(files, key=lambda f: f.path):
@@ -60,6 +60,12 @@ class _Placer:
             message = f"no pack in this folder is called `{file.pack.text}`"
             hint = "the name stands in the pack's front matter: " + ", ".join(f"`{p.name}`" for p in beside)
             self.report("drills-without-pack", Severity.ERROR, file.pack.position, message, hint)
+        elif len(fitting) > 1:
+            # Else a language that is added, or left out of a build, would decide whose the drills are, and their ids.
+            message = f"the pack `{file.pack.text}` is there in several languages, and this file does not say which"
+            hint = "add `language: zh` or `language: en`; the other language has a file of its own, as drills.en.yaml"
+            self.report("drills-without-language", Severity.ERROR, file.pack.position, message, hint)
+            return
         elif packs and not fitting and self.all_languages:
             message = f"the pack `{file.pack.text}` is not there in the language `{file.language.text}`"
             self.report(
@@ -72,6 +78,10 @@ class _Placer:
         titles = [(pack, topic) for pack in packs for topic in pack.topics]
         index = self.nearest_topic(drill.topic, [topic.title.text for _, topic in titles])
         if index is None:
+            if titles:
+                # No card comes of it, but what else is wrong with the drill is found in the same run.
+                pack = titles[0][0]
+                self.found.append(PlacedDrill(drill, file.path, pack, Topic(drill.topic, (), ()), None))
             return
         pack, topic = titles[index]
         identity = (pack.name, pack.language.value, drill.id.text)

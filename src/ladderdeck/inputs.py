@@ -64,7 +64,8 @@ def read_inputs(
     answers = _read_answers(documents, library, problems)
     report("rendering answers")
     answer_html, answer_problems = render_answers(answers, pictures.find)
-    drills = _read_drills(drill_files, library, language, pictures, problems)
+    everything = language is None and all(path.is_dir() for path in paths)
+    drills = _read_drills(drill_files, library, everything, pictures, problems)
     problems.extend((*answer_problems, *pictures.problems, *judge(library.packs, answers)))
     settings, known = Settings(), None
     if (data := _read(home.settings, problems)) is not None:
@@ -124,7 +125,7 @@ def _beside(answer_file: Path) -> Path:
 def _read_drills(
     documents: Sequence[Document],
     library: Library,
-    language: Language | None,
+    everything: bool,
     pictures: Pictures,
     problems: list[Problem],
 ) -> tuple[DrillHtml, ...]:
@@ -134,7 +135,7 @@ def _read_drills(
         problems.extend(found)
         if file is not None:
             files.append(file)
-    placed, place_problems = place_drills(library.packs, files, all_languages=language is None)
+    placed, place_problems = place_drills(library.packs, files, all_languages=everything)
     drills, drill_problems = render_drills(placed, pictures.find)
     problems.extend((*place_problems, *drill_problems))
     return drills

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
+_WORD = re.compile(r"[A-Za-zµμ]+")
 _UNITS = """
 quetta- = 1e30
 tera- = 1e12 = T-
@@ -86,7 +88,8 @@ def unit_name(units: Any) -> str:
 @functools.cache
 def is_unit(name: str) -> bool:
     """Whether a word is a unit, with or without a prefix."""
-    return name in registry()
+    # What is no plain word never is one, and upsets pint: it reads `_x`, `½` and `nan` as something else.
+    return _WORD.fullmatch(name) is not None and name.lower() != "nan" and name in registry()
 
 
 def show_number(value: float) -> str:
