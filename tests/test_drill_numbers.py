@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from ladderdeck.build import read_inputs
 from ladderdeck.drill_numbers import LEAST, LEAST_RESULTS, VARIANTS, variants
+from ladderdeck.units import show_number
 
 FILES = sorted((CHECKOUT / "cards").glob("*/drills*.yaml"))
 
@@ -64,7 +65,11 @@ def test_every_variant_is_right_by_another_way(drill, raw) -> None:
         result = known[result_name] / factor(data["unit"])
         assert low * (1 - 1e-9) <= known[result_name] <= high * (1 + 1e-9)
         assert numbers[0] == pytest.approx(result, rel=1e-7)
-        assert numbers[1:3] == pytest.approx([result * (1 - tolerance), result * (1 + tolerance)], rel=1e-7)
+        band = [result * (1 - tolerance), result * (1 + tolerance)]
+        assert numbers[1:3] == pytest.approx(band, rel=6e-3)
+        assert numbers[1] <= band[0] * (1 + 1e-7) and numbers[2] >= band[1] * (1 - 1e-7)
+        shown_ends = [quantity(show_number(end)) for end in (variant.low, variant.high)]
+        assert numbers[1] <= shown_ends[0] * (1 + 1e-7) and numbers[2] >= shown_ends[1] * (1 - 1e-7)
         assert str(variant.result).replace(" ", "\u00a0") in texts or len({str(each.result) for each in found}) == 1
         assert len(numbers) == 3 + len(raw["mistakes"])
         for mistake, wrong in zip(raw["mistakes"], numbers[3:], strict=True):

@@ -21,7 +21,7 @@ from .drills import PLACEHOLDER, Drill
 from .model import Position, Problem, Severity, Text
 from .render import show_math, show_text
 from .rich import Rich, render_point, render_rich, work_of
-from .units import Quantity, show_number
+from .units import Quantity, read_number, show_number
 from .worked import powers, raised
 
 _FILLABLE = re.compile(
@@ -269,7 +269,9 @@ def _band(variant: Variant) -> str:
 def _numbers(variant: Variant) -> list[float | None]:
     """What a typed number is compared with: the result, the band around it, then what each mistake gives."""
     wrong = (None if quantity is None else quantity.value for quantity in variant.wrong)
-    numbers = (variant.result.value, variant.low, variant.high, *wrong)
+    # The ends that the card shows are right, too, though they are rounded.
+    low, high = (read_number(show_number(end)) for end in (variant.low, variant.high))
+    numbers = (variant.result.value, min(low, variant.low), max(high, variant.high), *wrong)
     return [None if number is None else float(f"{number:.8g}") for number in numbers]
 
 
