@@ -63,7 +63,11 @@ def command(
         offer = offer_of(data, shown(Path(package.name)), secrets.token_urlsafe(16))
         limits = replace(Limits(), total=minutes * 60, stay=stay)
         _introduce(offer, listener, package, limits)
-        downloads = asyncio.run(hand_over(offer, listener, limits, lambda event, peer: _tell(event, peer, limits)))
+        serving = hand_over(offer, listener, limits, lambda event, peer: _tell(event, peer, limits))
+        try:
+            downloads = asyncio.run(serving)
+        finally:
+            serving.close()  # Ctrl-C may come before it began, and Python would print a warning of that
     except KeyboardInterrupt:
         click.echo("Stopped.")
         raise SystemExit(INTERRUPTED) from None
