@@ -62,12 +62,13 @@ def command(
         listener = _listen(_one_address(host), port)
         offer = offer_of(data, shown(Path(package.name)), secrets.token_urlsafe(16))
         limits = replace(Limits(), total=minutes * 60, stay=stay)
-        _introduce(offer, listener, package, limits)
-        serving = hand_over(offer, listener, limits, lambda event, peer: _tell(event, peer, limits))
-        try:
-            downloads = asyncio.run(serving)
-        finally:
-            serving.close()  # Ctrl-C may come before it began, and Python would print a warning of that
+
+        async def serve() -> int:
+            # Introduced only here, where Ctrl-C finds a loop that is whole: a half-made one would complain at its end.
+            _introduce(offer, listener, package, limits)
+            return await hand_over(offer, listener, limits, lambda event, peer: _tell(event, peer, limits))
+
+        downloads = asyncio.run(serve())
     except KeyboardInterrupt:
         click.echo("Stopped.")
         raise SystemExit(INTERRUPTED) from None
