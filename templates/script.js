@@ -7,7 +7,7 @@
       button: { again: "重来 (Again)", hard: "困难 (Hard)", good: "良好 (Good)" },
       hint: "点一下你说到的",
       must: "（必答）",
-      press: function (button, about) { return (about ? "大约按「" : "按「") + button + "」"; },
+      press: function (button) { return "按「" + button + "」"; },
       point: function (number, must) { return "说到了第 " + number + " 条" + (must ? words.zh.must : ""); },
       count: function (said, all, open) {
         return "说到 " + said + " / " + all + (open.length ? "，还差第 " + open.join("、") + " 条" : "");
@@ -17,7 +17,7 @@
       button: { again: "Again", hard: "Hard", good: "Good" },
       hint: "Tap what you said",
       must: " (a must)",
-      press: function (button, about) { return (about ? "About " : "Press ") + button; },
+      press: function (button) { return "Press " + button; },
       point: function (number, must) { return "I said point " + number + (must ? words.en.must : ""); },
       count: function (said, all, open) {
         return said + " of " + all + " said" + (open.length ? ", not yet: " + open.join(", ") : "");
@@ -83,25 +83,28 @@
     });
     var begun = open.length < items.length;
     items.forEach(function (item) { mark(item, "missed", begun && !has(item, "said")); });
-    judge(list, begun ? buttonFor(items.length - open.length, items.length, missedMust) : "", items.length, open);
+    var fits = has(list, "count-only") ? "" : buttonFor(items.length - open.length, items.length, missedMust);
+    judge(list, fits, begun ? items.length : 0, open);
   }
 
-  // Say which button fits, or what to do where nothing is ticked.
+  // Say how many are ticked and which button fits, or what to do where nothing is ticked.
   function judge(list, name, all, open) {
     var verdict = list.querySelector(".verdict");
     var status = verdict.querySelector(".status");
     var text = wordsOf(list);
-    status.textContent = name ? "" : text.hint;
+    status.textContent = all ? "" : text.hint;
     verdict.removeAttribute("data-button");
-    if (!name) return;
-    var button = document.createElement("b");
-    button.textContent = text.press(text.button[name], has(list, "estimate"));
+    if (!all) return;
+    if (name) {
+      var button = document.createElement("b");
+      button.textContent = text.press(text.button[name]);
+      status.appendChild(button);
+      status.appendChild(document.createTextNode(" "));
+      verdict.setAttribute("data-button", name);
+    }
     var count = document.createElement("span");
     count.textContent = text.count(all - open.length, all, open);
-    status.appendChild(button);
-    status.appendChild(document.createTextNode(" "));
     status.appendChild(count);
-    verdict.setAttribute("data-button", name);
   }
 
   window.ladderdeck = { tick: tick };

@@ -293,13 +293,16 @@ def test_the_ticks_speak_chinese_on_a_chinese_card(page, site: Site, cards: dict
     assert verdict(page) == "按「重来 (Again)」 | 说到 1 / 4，还差第 2（必答）、3、4 条"
 
 
-def test_signs_of_the_whole_topic_give_no_more_than_an_estimate(page, site: Site, cards: dict[str, Card]) -> None:
+def test_signs_of_the_whole_topic_are_counted_and_name_no_button(page, site: Site, cards: dict[str, Card]) -> None:
     show(page, site, cards["rung-no-answer"].back, cards["rung-no-answer"].css)
     assert "还没有答案" in page.locator(".missing").inner_text()
-    assert not page.locator(".if-must").first.is_visible(), "none of these is a must"
+    assert page.locator(".rule .hard").inner_text().startswith("困难"), "the person judges"
+    assert page.locator(".count-only .status").inner_text() == "点一下你说到的"
     ticks(page).nth(0).tap()
+    assert page.locator(".count-only .status").inner_text() == "说到 1 / 2，还差第 2 条"
     ticks(page).nth(1).tap()
-    assert verdict(page) == "大约按「良好 (Good)」 | 说到 2 / 2"
+    assert page.locator(".count-only .status").inner_text() == "说到 2 / 2"
+    assert page.locator("[data-button]").count() == 0
 
 
 @pytest.mark.parametrize("shell", SHELLS)

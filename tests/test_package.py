@@ -54,7 +54,7 @@ def user(tmp_path: Path):
         (Kind.RED_FLAG, ["An interviewer marks this down", "Batching"], ["bandwidth", "Every step", "And then?"]),
         (
             Kind.PROBE,
-            ["What will be pressed on, and what do you answer", "简历"],
+            ["Which points do you have to make clear", "简历"],
             ["And the tail?", "bandwidth", "Every step"],
         ),
     ],

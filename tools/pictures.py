@@ -83,6 +83,8 @@ def draw(seed, folder: Path) -> None:
             context.route("**/*", site.answer)
             page = context.new_page()
             page.goto(HOST + "/card")
+            if note == "drill" and side == "back":
+                typed_on_the_front(page, site, card.front, card.css, dark)
             typeset(page)
             for point in ticked:
                 page.locator(".tick").nth(point).tap()
@@ -96,6 +98,16 @@ def draw(seed, folder: Path) -> None:
             page.screenshot(path=str(FOLDER / f"{name}.png"))
             context.close()
         draw_preview(browser, seed, folder)
+
+
+def typed_on_the_front(page, site: Site, front: str, css: str, dark: bool) -> None:
+    """Type a result that a usual mistake gives on the front of a drill, then come back to its back."""
+    wrong = page.locator(".mistake .wrong").first.inner_text()
+    back, site.html = site.html, SHELLS["desktop"](front, css, dark)
+    page.goto(HOST + "/card")
+    page.locator(".own input").fill(wrong)
+    site.html = back
+    page.goto(HOST + "/card")
 
 
 def draw_preview(browser, seed, folder: Path) -> None:
