@@ -21,6 +21,7 @@
   let shown = data.cards.map((card, index) => index); // the cards that pass the filter
   let chosen = 0; // a place in `shown`
   const inFrame = new WeakMap(); // what a frame shows, and how far it was scrolled
+  const loading = new WeakMap(); // frames that load, and what each is to show after that
 
   function element(name, className, text) {
     const made = document.createElement(name);
@@ -79,13 +80,20 @@
       if (before?.html !== html) {
         const top = keep && before?.top ? before.top : 0;
         inFrame.set(frame, { html, top });
-        frame.srcdoc = top ? html.replace("<\/script></body>", `;addEventListener("load",()=>scrollTo(0,${top}))<\/script></body>`) : html;
+        load(frame, top ? html.replace("<\/script></body>", `;addEventListener("load",()=>scrollTo(0,${top}))<\/script></body>`) : html);
       }
       return figure;
     });
     // A frame that is put in its place once more loads once more, and forgets what was ticked.
     const same = figures.length === stage.childNodes.length && figures.every((figure, place) => figure === stage.childNodes[place]);
     if (!same) stage.replaceChildren(...figures);
+  }
+
+  // A frame that is sent on before it has loaded can stay blank in Chromium, so the newest page waits for its turn.
+  function load(frame, html) {
+    if (loading.has(frame) && frame.isConnected) return loading.set(frame, html);
+    loading.set(frame, "");
+    frame.srcdoc = html;
   }
 
   // The slider that only drills have: which day it is for the card.
@@ -101,6 +109,11 @@
   function emptyFigure() {
     const figure = element("figure"), frame = element("iframe");
     frame.setAttribute("sandbox", "allow-scripts");
+    frame.addEventListener("load", () => {
+      const waiting = loading.get(frame);
+      loading.delete(frame);
+      if (waiting) load(frame, waiting);
+    });
     figure.append(element("figcaption"), frame);
     return figure;
   }
