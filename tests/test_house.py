@@ -162,7 +162,7 @@ def test_help_loads_no_heavy_library():
         "import sys; sys.argv = ['ladderdeck', '--help']\n"
         "from ladderdeck.cli import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        f"print('LOADED', [m for m in {[*LATE, 'markdown_it', 'yaml']!r} if m in sys.modules])"
+        f"print('LOADED', [m for m in {[*LATE, 'markdown_it', 'yaml', 'pathlib']!r} if m in sys.modules])"
     )
     run = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=CHECKOUT / "src"
