@@ -12,11 +12,11 @@ from .build_problems import busy, doubtful, from_the_future, locked, not_ours, o
 from .compose import compose, retired_note
 from .discover import discover
 from .files import only_one, replace_together, unwritable
-from .formats import DEFAULT_FORMAT, load_format
+from .formats import load_format
 from .formats.contract import Content
 from .former import Former, left_out_kinds, lost_ledger, read_former, renamed_decks
 from .home import find_home
-from .identity import Changed, Identified, Scope, identify
+from .identity import Change, Changed, Identified, Scope, identify
 from .inputs import Inputs, read_inputs
 from .ledger import Ledger, write_ledger
 from .library import read_library
@@ -24,29 +24,8 @@ from .model import Kind, Language, Position, Problem, Severity
 from .note import IdentifiedNote, Note
 from .paths import shown
 from .progress import Report, silent
+from .request import Request
 from .templates import load_templates, type_fingerprints
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a build is asked for.
-
-    ``paths`` are packs and folders, ``output`` is the file to write, in the format named ``format_name``. ``now`` is the
-    time (Unix seconds) with which changes are stamped, ``clock`` what the machine's clock says. ``locked`` forbids a
-    change of the ledger, ``dry_run`` writes nothing. ``ledger`` names the ledger's file, if it is not where it is looked
-    for.
-    """
-
-    paths: Sequence[Path]
-    output: Path
-    templates: Path
-    now: int
-    clock: int
-    format_name: str = DEFAULT_FORMAT
-    language: Language | None = None
-    ledger: Path | None = None
-    locked: bool = False
-    dry_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,6 +112,22 @@ def _build(request: Request, report: Report) -> Outcome:
     content = Content(identified.notes, templates, types, inputs.pictures)
     writers[request.output] = lambda temporary: form.write(content, temporary)
     return _write(outcome, writers)
+
+
+_ONCE = frozenset(["no-ledger", "kind-left-out", "renamed-deck"])
+"""Codes of the warnings about the difference to the package that was there: the next build finds none."""
+
+_UNSURE = frozenset(["close-identity", "future-ledger"])
+"""Codes of the warnings that the next build may have or not."""
+
+
+def again(outcome: Outcome) -> Outcome | None:
+    """What the same build would come to right after this one; None where that cannot be said for sure."""
+    if outcome.failed or any(problem.code in _UNSURE for problem in outcome.problems):
+        return None
+    problems = tuple(problem for problem in outcome.problems if problem.code not in _ONCE)
+    changes = tuple(Changed(Change.UNCHANGED, each.entry, each.entry) for each in outcome.changes)
+    return replace(outcome, problems=problems, changes=changes, written=())
 
 
 def notes_of(inputs: Inputs) -> tuple[Note, ...]:

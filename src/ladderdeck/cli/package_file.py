@@ -9,11 +9,12 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from ..build import Request, build
+from ..build import build
 from ..model import Position, Problem, Severity
 from ..package_reading import read_package
 from ..paths import shown
 from ..report import count_of
+from ..request import Request
 from ..templates import default_folder
 from .build import DEFAULT_OUTPUT
 from .common import called, given_language, given_paths, show_problems
