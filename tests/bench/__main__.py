@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             except Failed as failed:
                 results.skip(name, "the rest of this part", failed)
     _say("")
-    found = verdicts(results, asked.sizes, asked.library)
+    found = verdicts(results, asked.sizes, asked.library, asked.scale)
     print(as_text(results, found, facts), end="")
     asked.output.parent.mkdir(parents=True, exist_ok=True)
     asked.output.write_text(

@@ -42,16 +42,21 @@ class _Three:
 _Compare = Callable[[float, float], float]
 
 
-def verdicts(results: Results, sizes: tuple[int, ...], library: int) -> list[Verdict]:
+def verdicts(results: Results, sizes: tuple[int, ...], library: int, scale: int) -> list[Verdict]:
     """Every goal with its verdict; those whose rows are missing are `not measured`."""
-    found: list[Verdict] = []
-    for goals in (_builds, _packaging, _library, _identity, _startup, _pathological):
-        found.extend(goals(results, sizes, library))
+    found = [
+        *_builds(results, sizes),
+        *_packaging(results, sizes),
+        *_library(results, library),
+        *_identity(results, scale),
+        *_startup(results),
+        *_pathological(results),
+    ]
     found.extend(Verdict(c.name, "always", "yes" if c.holds else "no", _met(c.holds)) for c in results.checks)
     return found
 
 
-def _builds(results: Results, sizes: tuple[int, ...], _: int) -> Iterator[Verdict]:
+def _builds(results: Results, sizes: tuple[int, ...]) -> Iterator[Verdict]:
     size = 10_000 if 10_000 in sizes else max(sizes)
     cold = results.find("builds", parts.COLD, size)
     for name in (parts.RAW, parts.RAW_SHORT):
@@ -72,7 +77,7 @@ def _builds(results: Results, sizes: tuple[int, ...], _: int) -> Iterator[Verdic
         yield Verdict(goal, "4 kB a note", f"{each:.1f} kB a note", _met(each < 4))
 
 
-def _packaging(results: Results, sizes: tuple[int, ...], _: int) -> Iterator[Verdict]:
+def _packaging(results: Results, sizes: tuple[int, ...]) -> Iterator[Verdict]:
     for size in sizes:
         alone, floor = (results.find("packaging", name, size) for name in (parts.PACKAGING, parts.FLOOR))
         yield _ratio(f"packaging {size:,} notes, to the floor", alone, floor, 1.2)
@@ -85,23 +90,26 @@ def _packaging(results: Results, sizes: tuple[int, ...], _: int) -> Iterator[Ver
             yield Verdict(goal, "0.3", f"{share:.2f}", _met(share <= 0.3))
 
 
-def _library(results: Results, _: tuple[int, ...], library: int) -> Iterator[Verdict]:
+def _library(results: Results, library: int) -> Iterator[Verdict]:
     cold = results.find("library", parts.COLD, library)
     for name, limit in ((parts.UNCHANGED, 0.1), (parts.EDITED, 0.15)):
         row = results.find("library", name, library)
         yield _ratio(f"{library} packs: {name}, to a cold build", row, cold, limit)
 
 
-def _identity(results: Results, _: tuple[int, ...], __: int) -> Iterator[Verdict]:
-    for name, what in (("match alone", "matching 100,000 known notes"), ("known", "identifying 100,000 known notes")):
-        row = results.find("identity", name, 100_000)
-        yield _seconds(f"{what}, per 10,000", row, 0.3, share=0.1)
-    yield _seconds("a pack of 2,000 notes, all reworded", results.find("identity", "reworded", 2000), 5)
-    rows = results.find("identity", "reworded", 2000), results.find("identity", "reworded", 1000)
-    yield _ratio("the same, to 1,000 reworded in half the library", *rows, 3)
+def _identity(results: Results, scale: int) -> Iterator[Verdict]:
+    known, half, pack = 1000 * scale, 500 * scale, f"reworded {20 * scale}"
+    for name, what in (("match alone", "matching"), ("known", "identifying")):
+        row = results.find("identity", name, known)
+        yield _seconds(f"{what} {known:,} known notes, per 10,000", row, 0.3, share=10_000 / known)
+    reworded, in_half = results.find("identity", pack, known), results.find("identity", pack, half)
+    yield _seconds(f"a pack of {20 * scale:,} notes, all reworded, among {known:,}", reworded, 5)
+    yield _ratio("the same, to one in half the library", reworded, in_half, 3)
+    half_pack = results.find("identity", f"reworded {10 * scale}", known)
+    yield _ratio("the same, to a pack of half the notes", reworded, half_pack, 3)
 
 
-def _startup(results: Results, _: tuple[int, ...], __: int) -> Iterator[Verdict]:
+def _startup(results: Results) -> Iterator[Verdict]:
     bare = results.find("startup", parts.BARE, 0)
     for name, limit in ((parts.HELP, 60), (parts.AGAIN, 250), (parts.AGAIN_REAL, 250)):
         goal, row = f"start-up: {name}, above bare Python", results.find("startup", name, 0)
@@ -112,7 +120,7 @@ def _startup(results: Results, _: tuple[int, ...], __: int) -> Iterator[Verdict]
             yield Verdict(goal, f"{limit} ms", f"{three.shown(0)} ms", _judged(three, limit))
 
 
-def _pathological(results: Results, _: tuple[int, ...], __: int) -> Iterator[Verdict]:
+def _pathological(results: Results) -> Iterator[Verdict]:
     """Twice the input in less than 3 times the time, above that of a small pack: n log n still passes, n² does not."""
     base = results.find("pathological", parts.SMALL, 0)
     small = base.best() if base else Sample(0, 0)

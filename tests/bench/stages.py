@@ -1,11 +1,11 @@
-"""The stages of a build one by one, and identity at a size that no build of the other rows has."""
+"""The stages of a build one by one, and notes that are ready to be packaged."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,23 +18,19 @@ from ladderdeck.compose import compose, retired_note
 from ladderdeck.discover import discover
 from ladderdeck.formats import DEFAULT_FORMAT, load_format
 from ladderdeck.formats.contract import Content, Format
-from ladderdeck.identity import Change, Identified, Scope, identify
+from ladderdeck.identity import Scope, identify
 from ladderdeck.ledger import Ledger, read_ledger, write_ledger
 from ladderdeck.library import read_library
-from ladderdeck.matching import match
-from ladderdeck.model import Kind
-from ladderdeck.note import Note, Origin
+from ladderdeck.note import Note
 from ladderdeck.settings import Settings
 from ladderdeck.templates import Templates, default_folder, load_templates, type_fingerprints
-
-from .words import Words
 
 _NOW = 1_700_000_000
 _T = TypeVar("_T")
 
 
 @dataclass
-class _Watch:
+class Watch:
     """Adds up the wall and processor seconds of each stage."""
 
     wall: dict[str, float] = field(default_factory=dict)
@@ -68,7 +64,7 @@ class Ready:
 
 def measure_stages(cards: Path, output: Path, ledger: Path) -> dict[str, Any]:
     """Build the packs in ``cards`` step by step. ``ledger`` is read where it exists, and written."""
-    watch = _Watch()
+    watch = Watch()
     with watch.of("start"):
         templates, form = load_templates(default_folder()), load_format(DEFAULT_FORMAT)
     notes, settings = _composed(cards, watch)
@@ -91,13 +87,13 @@ def measure_stages(cards: Path, output: Path, ledger: Path) -> dict[str, Any]:
 def content_of(cards: Path) -> Ready:
     """The packs in ``cards`` as notes that are ready to be packaged, all new."""
     templates = load_templates(default_folder())
-    notes, settings = _composed(cards, _Watch())
+    notes, settings = _composed(cards, Watch())
     identified = identify(notes, Ledger(), _NOW, _scope(notes, settings, templates))
     types = {kind: entry.modified for kind, entry in identified.ledger.types.items()}
     return Ready(Content(identified.notes, templates, types), load_format(DEFAULT_FORMAT))
 
 
-def _composed(cards: Path, watch: _Watch) -> tuple[tuple[Note, ...], Settings]:
+def _composed(cards: Path, watch: Watch) -> tuple[tuple[Note, ...], Settings]:
     settings = Settings()
     with watch.of("read"):
         found = discover([cards])
@@ -121,46 +117,3 @@ def _composed(cards: Path, watch: _Watch) -> tuple[tuple[Note, ...], Settings]:
 def _scope(notes: tuple[Note, ...], settings: Settings, templates: Templates) -> Scope:
     packs = frozenset((note.origin.pack, note.origin.language) for note in notes)
     return Scope(packs, packs, type_fingerprints(templates), lambda entry: retired_note(entry, settings))
-
-
-def measure_identity(known: int, reworded: int) -> dict[str, Any]:
-    """Seconds for ``known`` notes in packs of 100 that come again unchanged, and for a pack of ``reworded`` notes that
-    comes again with every wording changed, the rest of the library being there."""
-    library = [note for number in range(-(-known // 100)) for note in _notes(f"known {number}", 100)]
-    pack = _notes("reworded", reworded)
-    packs = frozenset((note.origin.pack, note.origin.language) for note in (*library, *pack))
-    scope = Scope(packs, packs, {}, lambda entry: retired_note(entry, Settings()))
-    ledger = identify((*library, *pack), Ledger(), _NOW, scope).ledger
-    watch, changes = _Watch(), {}
-    with watch.of("match alone"):
-        match([note.origin for note in (*library, *pack)], ledger.notes.values(), frozenset())
-    for name, notes in (
-        ("known", [*library, *pack]),
-        ("reworded", [*library, *(_worded_anew(note) for note in pack)]),
-    ):
-        with watch.of(name):
-            again = identify(notes, ledger, _NOW + 1, scope)
-        changes[name] = _count(again)
-    return {"wall": watch.wall, "cpu": watch.cpu, "changes": changes}
-
-
-def _count(identified: Identified) -> dict[str, int]:
-    counts = {change.value: 0 for change in Change}
-    for changed in identified.changes:
-        counts[changed.change.value] += 1
-    return {name: count for name, count in counts.items() if count}
-
-
-def _notes(name: str, count: int) -> list[Note]:
-    words = Words(name, chinese=False)
-    notes = []
-    for number in range(count):
-        origin = Origin(name, "en", Kind.SIGN, f"topic {number // 10}", words.sentence(), number % 10)
-        fields = {"Question": origin.wording, "Topic": origin.topic, "Pack": name}
-        notes.append(Note(origin, fields, ("kind::sign", f"pack::{name}"), f"Ladders::{name}", number))
-    return notes
-
-
-def _worded_anew(note: Note) -> Note:
-    wording = f"{note.origin.wording}, and since when"
-    return replace(note, origin=replace(note.origin, wording=wording), fields={**note.fields, "Question": wording})

@@ -76,6 +76,23 @@ def raw(kept: str, output: str, fields: str) -> dict[str, Any]:
     return {"preparation": preparation, "out": Path(output).stat().st_size}
 
 
+def cards(kept: str, file: str) -> dict[str, Any]:
+    """Keep fronts and backs of basic cards for other exporters: plain text, with the marks of code and math left in."""
+    _, tables = pickle.loads(Path(kept).read_bytes())
+    fronts, backs = [], []
+    for number, row in enumerate(tables["notes"]):
+        question, *others = row[6].split("\x1f")
+        fronts.append(f"{number + 1}) {_as_markdown(question)}")
+        backs.append(_as_markdown(max(others, key=len))[:_SHORT].strip())
+    Path(file).write_text(json.dumps((fronts, backs), ensure_ascii=False), encoding="utf-8")
+    return {}
+
+
+def _as_markdown(text: str) -> str:
+    marked = re.sub("</?code>", "`", re.sub("</?strong>", "**", text))
+    return " ".join(html.unescape(_TAG.sub(" ", marked)).replace("<", "&lt;").split())
+
+
 def floor(kept: str, output: str, compression: str) -> dict[str, Any]:
     """The same rows by sqlite3 and zipfile and nothing else."""
     start = _clock()
@@ -114,11 +131,11 @@ def stages(cards: str, output: str, ledger: str) -> dict[str, Any]:
     return measure_stages(Path(cards), Path(output), Path(ledger))
 
 
-def identity(known: str, reworded: str) -> dict[str, Any]:
-    """Matching: a library of known notes that come again, and a pack of which every note is worded anew."""
-    from .stages import measure_identity
+def identity(known: str, *reworded: str) -> dict[str, Any]:
+    """Matching: a library of known notes that come again, and packs of which every note is worded anew."""
+    from .known import measure_identity
 
-    return measure_identity(int(known), int(reworded))
+    return measure_identity(int(known), [int(count) for count in reworded])
 
 
 def write(notes: str, folder: str) -> dict[str, Any]:
@@ -170,6 +187,7 @@ TASKS: Mapping[str, Callable[..., dict[str, Any]]] = {
     "rows": rows,
     "level": level,
     "raw": raw,
+    "cards": cards,
     "floor": floor,
     "packaging": packaging,
     "stages": stages,
