@@ -32,7 +32,7 @@ _Card = tuple[str, str]
 class Peer:
     """An exporter: its name and version on the package index, how its input is written, and how it is called.
 
-    ``files`` gives paths and texts, ``command`` the arguments behind the program's name, for the folder with the input
+    ``needs`` are requirements that its own package forgot to name. ``files`` gives paths and texts, ``command`` the arguments behind the program's name, for the folder with the input
     and the one for the output, which is the working folder as well.
     """
 
@@ -42,6 +42,7 @@ class Peer:
     renders: bool
     files: Callable[[Sequence[_Card]], Iterator[tuple[str, str]]]
     command: Callable[[Path, Path], Sequence[str | Path]]
+    needs: Sequence[str] = ()
 
 
 def _ankdown(cards: Sequence[_Card]) -> Iterator[tuple[str, str]]:
@@ -80,6 +81,7 @@ PEERS = (
         True,
         _markdown_anki_decks,
         lambda source, out: (source, out),
+        needs=("click<8.2",),  # its typer is of 2022, and reads the command line with the click of that time
     ),
     Peer(
         "anki-yaml-tool",
@@ -156,7 +158,7 @@ def _install(plan: Plan, peer: Peer) -> None:
     plan.say(f"installing {peer.name}")
     shutil.rmtree(folder, ignore_errors=True)
     python = folder / "bin" / "python"
-    install = ("-m", "pip", "install", "-q", "--disable-pip-version-check", f"{peer.name}=={peer.version}")
+    install = ("-m", "pip", "install", "-q", "--disable-pip-version-check", f"{peer.name}=={peer.version}", *peer.needs)
     for command in ((sys.executable, "-m", "venv", str(folder)), (str(python), *install)):
         try:
             run = subprocess.run(command, capture_output=True, text=True, timeout=_LONGEST, check=False)
