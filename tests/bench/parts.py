@@ -36,7 +36,7 @@ def startup(plan: Plan, results: Results) -> None:
     shutil.copytree(CHECKOUT / "cards", real.folder / "cards", ignore=shutil.ignore_patterns("ledger.json"))
     for one in (place, real):
         one.run(program(), output=one.output)
-    for number in range(plan.rounds * 2 + 1):
+    for number in range(plan.rounds * 2 - 1):
         plan.say(f"start-up, round {number + 1}")
         for name, where, command in (
             (BARE, place, (PYTHON, "-c", "pass")),
