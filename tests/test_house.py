@@ -33,7 +33,7 @@ ROOMS = {
     },
     "edges": {
         "home", "files", "inputs", "build_problems", "build", "report", "views", "starting", "adding", "watching", "former",
-        "request", "unchanged",
+        "request", "program", "unchanged", "kept",
     },
     "handing over": {"transfer", "handover", "qr_code", "anki_connect", "push", "pushing"},
     "previewing": {"preview", "preview_math", "preview_server"},

@@ -25,6 +25,7 @@ from .note import IdentifiedNote, Note
 from .paths import shown
 from .progress import Report, silent
 from .request import Request
+from .store import NO_STORE, Store
 from .templates import load_templates, type_fingerprints
 
 
@@ -54,17 +55,17 @@ class Outcome:
         return tuple(identified for identified in self.notes if identified.guid not in retired)
 
 
-def build(request: Request, report: Report = silent) -> Outcome:
+def build(request: Request, report: Report = silent, store: Store = NO_STORE) -> Outcome:
     """Read the packs, and write output and ledger, unless there is an error in anything that was read.
 
-    ``report`` hears what is being done.
+    ``report`` hears what is being done, ``store`` may have some of it from an earlier build; the outcome is the same.
     """
     home = find_home(request.paths, request.ledger)
     if request.dry_run:
-        return _build(request, report)
+        return _build(request, report, store)
     try:
         with only_one((home.ledger, request.output)):
-            return _build(request, report)
+            return _build(request, report, store)
     except TimeoutError:
         return Outcome(problems=(busy(home.ledger),))
     except OSError as error:
@@ -72,8 +73,8 @@ def build(request: Request, report: Report = silent) -> Outcome:
         return Outcome(problems=(unwritable(Path(error.filename or tempfile.gettempdir()), error),))
 
 
-def _build(request: Request, report: Report) -> Outcome:
-    inputs = read_inputs(request.paths, request.language, request.ledger, report=report)
+def _build(request: Request, report: Report, store: Store) -> Outcome:
+    inputs = read_inputs(request.paths, request.language, request.ledger, report=report, store=store)
     templates, form = load_templates(request.templates), load_format(request.format_name)
     ledger = inputs.ledger or Ledger()
     file, read = inputs.home.ledger, [*inputs.files.values(), inputs.home.settings]

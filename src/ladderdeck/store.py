@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-LARGEST = 256 * 1024 * 1024
+LARGEST = 64 * 1024 * 1024
 """Bytes that the store may hold; beyond that the entries that were not used for the longest time go, down to half."""
 
 FOLDER_VARIABLE = "LADDERDECK_CACHE"

@@ -10,8 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 from .home import LEDGER_FILE, find_home
 from .model import Language, Position, Problem, Severity
 from .paths import TEMPORARY
+from .program import program
 from .store import Store, key_of
 
 READ = (".md", ".markdown", ".yaml", ".yml", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
@@ -189,26 +189,3 @@ class _Look:
     def _add(digest: Any, data: bytes) -> None:
         digest.update(b"%d:" % len(data))
         digest.update(data)
-
-
-def program() -> str:
-    """A digest of this program's source, of the Python that runs it, and of what is installed beside it."""
-    digest = hashlib.sha256(sys.version.encode())
-    for file in sorted(_sources(str(Path(__file__).parent))):
-        digest.update(os.fsencode(file))
-        with Path(file).open("rb") as stream:
-            digest.update(hashlib.sha256(stream.read()).digest())
-    for folder in sys.path:
-        # A package that is installed or removed changes the time of the folder that it is in.
-        if folder.endswith("-packages") and Path(folder).is_dir():
-            digest.update(os.fsencode(f"{folder} {Path(folder).stat().st_mtime_ns}"))
-    return digest.hexdigest()
-
-
-def _sources(folder: str) -> Iterator[str]:
-    with os.scandir(folder) as found:
-        for entry in found:
-            if entry.name.endswith(".py"):
-                yield entry.path
-            elif entry.is_dir() and entry.name != "__pycache__":
-                yield from _sources(entry.path)

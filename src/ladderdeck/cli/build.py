@@ -95,18 +95,18 @@ def command(
             dry_run=dry_run,
         )
 
+    store = NO_STORE if no_cache else user_store()
     if watch and as_json:
         raise click.UsageError("--watch tells a person what happens; it has no JSON.")
     if watch:
-        _watch(request, verbose=verbose or dry_run, quiet=quiet)
+        _watch(request, store, verbose=verbose or dry_run, quiet=quiet)
         return
     asked = request()
-    store = NO_STORE if no_cache or dry_run else user_store()
-    state = None if store is NO_STORE else _state(asked)
+    state = None if no_cache or dry_run else _state(asked)
     if (known := recall(store, state, asked.clock)) is not None:
         _show_known(known, quiet=quiet, as_json=as_json)
         return
-    outcome = _build(asked, wanted=not (quiet or as_json))
+    outcome = _build(asked, store, wanted=not (quiet or as_json))
     _remember(store, state, outcome, asked)
     if as_json:
         echo_json(outcome_view(outcome, asked))
@@ -117,12 +117,14 @@ def command(
         raise SystemExit(1)
 
 
-def _build(request: Request, *, wanted: bool) -> Outcome:
+def _build(request: Request, store: Store, *, wanted: bool) -> Outcome:
     # What a build needs is loaded only when there is something to build.
     from ..build import build
 
     with progress(wanted=wanted) as report:
-        return build(request, report)
+        outcome = build(request, report, store)
+    store.tidy()
+    return outcome
 
 
 def _show_known(known: Remembered, *, quiet: bool, as_json: bool) -> None:
@@ -151,14 +153,14 @@ def _remember(store: Store, state: State | None, outcome: Outcome, request: Requ
         remember(store, state, _state(request), what, request.clock)
 
 
-def _watch(request: Callable[[], Request], *, verbose: bool, quiet: bool) -> None:
+def _watch(request: Callable[[], Request], store: Store, *, verbose: bool, quiet: bool) -> None:
     """Build now and at every save, until Ctrl-C."""
     from .watch import NewProblems, rounds, say_round, say_what_is_watched
 
     first = request()
     problems = NewProblems()
     for changed in rounds(first.paths, first.templates, first.ledger):
-        outcome = _build(request(), wanted=not quiet)
+        outcome = _build(request(), store, wanted=not quiet)
         problems.show(outcome.problems)
         if not changed:
             _show(outcome, first, verbose=verbose, quiet=quiet)

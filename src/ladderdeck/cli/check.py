@@ -87,7 +87,7 @@ def _checked(paths: Sequence[Path], language: Language | None, templates: Path, 
     from ..inputs import read_inputs
     from ..templates import load_templates
 
-    inputs = read_inputs(paths, language)
+    inputs = read_inputs(paths, language, store=store)
     problems = (*inputs.problems, *load_templates(templates).problems, *_lost(inputs))
     passed_over = tuple(path for path in discover(paths).passed_over if path not in inputs.files)
     found = Remembered(problems, passed_over, len(inputs.library.packs))
