@@ -15,7 +15,7 @@ PACKAGE = CHECKOUT / "src" / "ladderdeck"
 
 ROOMS = {
     "values": {"model", "note", "paths", "wording", "progress"},
-    "keeping": {"store"},
+    "keeping": {"store", "pack_data"},
     "comparing": {"likeness", "assignment"},
     "reading": {
         "reading", "yaml_nodes", "located", "markup", "split", "labels", "outline", "front_matter",

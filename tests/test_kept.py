@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 from ladderdeck import kept
 from ladderdeck.build import build
 from ladderdeck.inputs import read_inputs
+from ladderdeck.pack_data import packed, unpacked
+from ladderdeck.parser import parse_pack
 from ladderdeck.store import NO_STORE, Store
 
 PICTURE = b"\x89PNG\r\n\x1a\n"
@@ -88,10 +90,11 @@ def test_what_is_kept_is_not_rendered_again(deck, tmp_path, monkeypatch):
     store = Store(tmp_path / "s")
     first = read_inputs([deck.cards], None, store=store)
     assert {problem.code for problem in first.problems} == {"no-source"}
-    assert count(tmp_path / "s") == 2  # of three, for one shows a picture
+    assert count(tmp_path / "s") == 3  # the pack, a drill, and one of two answers, for the other shows a picture
     rendered = []
     real = kept.render_answers
     monkeypatch.setattr(kept, "render_drills", None)
+    monkeypatch.setattr(kept, "parse_pack", None)
     monkeypatch.setattr(kept, "render_answers", lambda a, p: rendered.extend(a.by_item) or real(a, p))
     assert read_inputs([deck.cards], None, store=store) == first
     assert [item.text for item in rendered] == ["What is a hash join?"]
@@ -122,7 +125,9 @@ def test_whatever_was_edited_what_is_read_is_what_is_read_without_a_store(tmp_pa
         assert read_inputs([deck.cards], None, store=store) == read_inputs([deck.cards], None)
 
 
-@pytest.mark.parametrize("value", [None, 1, [], {"Question": 1}, {"nonsense": "x"}, "x", {"key_points": None}])
+@pytest.mark.parametrize(
+    "value", [None, 1, [], {"Question": 1}, {"nonsense": "x"}, "x", {"key_points": None}, [[]], [[], 1], [[[1]]], [0]]
+)
 def test_an_entry_that_is_something_else_is_none(deck, tmp_path, value):
     store, right = Store(tmp_path / "s"), read_inputs([deck.cards], None)
     read_inputs([deck.cards], None, store=store)
@@ -131,12 +136,20 @@ def test_an_entry_that_is_something_else_is_none(deck, tmp_path, value):
     assert read_inputs([deck.cards], None, store=store) == right
 
 
+@pytest.mark.parametrize(
+    "file", [SEED, *sorted((CHECKOUT / "tests" / "fixtures").rglob("*.md"))], ids=lambda file: file.name
+)
+def test_a_pack_comes_back_as_it_was_parsed(file):
+    parsed = parse_pack(file.read_bytes(), "a/b.md")
+    assert unpacked(json.loads(json.dumps(packed(*parsed))), "a/b.md") == parsed
+
+
 def test_another_program_renders_anew(deck, tmp_path, monkeypatch):
     store = Store(tmp_path / "s")
     read_inputs([deck.cards], None, store=store)
     monkeypatch.setattr(kept, "program", lambda: "a later version")
     read_inputs([deck.cards], None, store=store)
-    assert count(tmp_path / "s") == 4
+    assert count(tmp_path / "s") == 6
 
 
 def test_nothing_that_is_kept_tells_where_it_was_made(deck, tmp_path, monkeypatch):

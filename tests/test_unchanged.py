@@ -103,6 +103,12 @@ def remove(file: str) -> Callable[[Deck], None]:
     return lambda deck: (deck.folder / file).unlink()
 
 
+def damage(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[len(data) // 3 : len(data) // 2] = bytes(len(data) // 2 - len(data) // 3)
+    file.write_bytes(data)
+
+
 def link_folder(deck: Deck) -> None:
     (deck.folder / "elsewhere").mkdir()
     (deck.cards / "more").symlink_to(deck.folder / "elsewhere", target_is_directory=True)
@@ -128,6 +134,7 @@ CHANGES = {
     "the package is gone": remove("dist/ladders.apkg"),
     "the package is another": write("dist/ladders.apkg", "PK"),
     "the package was cut": lambda deck: os.truncate(deck.package, deck.package.stat().st_size - 1),
+    "the package is damaged": lambda deck: damage(deck.package),
     "left over from a build that was killed": write("dist/.ladders-1-2.ladderdeck.tmp", ""),
     "a link to a folder": link_folder,
 }

@@ -18,10 +18,12 @@ from .former import Former, left_out_kinds, lost_ledger, read_former, renamed_de
 from .home import find_home
 from .identity import Change, Changed, Identified, Scope, identify
 from .inputs import Inputs, read_inputs
+from .kept import kept_parse
 from .ledger import Ledger, write_ledger
-from .library import read_library
+from .library import Parse, read_library
 from .model import Kind, Language, Position, Problem, Severity
 from .note import IdentifiedNote, Note
+from .parser import parse_pack
 from .paths import shown
 from .progress import Report, silent
 from .request import Request
@@ -93,7 +95,7 @@ def _build(request: Request, report: Report, store: Store) -> Outcome:
         empty = Problem("no-notes", Severity.ERROR, position, "the packs make no note", "check `kinds:` in deck.yaml")
         return Outcome(problems=(*problems, empty))
     report(f"comparing {len(notes)} cards with the last build")
-    present = packs_present(inputs, request.paths, request.language, ledger)
+    present = packs_present(inputs, request.paths, request.language, ledger, kept_parse(store))
     identified, doubts = identify_notes(notes, inputs, ledger, request.now, present, type_fingerprints(templates))
     problems = (*problems, *doubts, *_since_the_last_build(inputs, identified, request.output))
     text = _ledger_content(identified.ledger, inputs.ledger_data)
@@ -202,7 +204,11 @@ def _write_bytes(file: Path, data: bytes) -> None:
 
 
 def packs_present(
-    inputs: Inputs, paths: Sequence[Path], language: Language | None, ledger: Ledger
+    inputs: Inputs,
+    paths: Sequence[Path],
+    language: Language | None,
+    ledger: Ledger,
+    parse: Parse = parse_pack,
 ) -> frozenset[tuple[str, str]]:
     """The packs (name, language) that exist in the deck's home, also those that this build leaves out.
 
@@ -211,7 +217,7 @@ def packs_present(
     packs = inputs.library.packs
     covers_home = language is None and any(p.resolve() == inputs.home.folder.resolve() for p in paths)
     if not covers_home and inputs.home.folder.is_dir():
-        whole = read_library(discover([inputs.home.folder]))
+        whole = read_library(discover([inputs.home.folder]), parse=parse)
         if whole.has_errors:
             return frozenset((entry.pack, entry.language) for entry in ledger.notes.values())
         packs = (*packs, *whole.packs)

@@ -15,7 +15,7 @@ from .drill_file import parse_drills
 from .drill_html import DrillHtml
 from .drill_match import place_drills
 from .home import Home, find_home, other_ledgers
-from .kept import kept_answers, kept_drills
+from .kept import kept_answers, kept_drills, kept_parse
 from .ledger import Ledger, read_ledger
 from .library import Library, read_library
 from .model import Language, Position, Problem, Severity
@@ -59,7 +59,7 @@ def read_inputs(
     there already, in place of what is. ``store`` may have what was rendered before."""
     home = find_home(paths, ledger)
     found_packs = with_arriving(discover(paths), arriving)
-    library = read_library(found_packs, language, report)
+    library = read_library(found_packs, language, report, kept_parse(store))
     problems = [*library.problems, *other_ledgers(home, paths)]
     documents = answer_documents(found_packs.documents, problems)
     drill_files = drill_documents(found_packs.documents, problems)

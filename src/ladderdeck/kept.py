@@ -1,11 +1,13 @@
-"""Rendered answers and computed drills, taken from the store where the very same was rendered before.
+"""Parsed packs, rendered answers and computed drills, taken from the store where the very same was made before.
 
-Wrappers around :func:`.answer_html.render_answers` and :func:`.drill_html.render_drills`, one item at a time. Kept is only
-what had no problem and shows no picture: then the HTML depends on the item's texts alone, wherever they stand.
+Wrappers around :func:`.parser.parse_pack`, :func:`.answer_html.render_answers` and :func:`.drill_html.render_drills`. Of
+answers and drills only what had no problem and shows no picture is kept, each by itself: then the HTML depends on the
+item's texts alone, wherever they stand.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
@@ -16,12 +18,33 @@ from .answer_html import AnswerHtml, PictureFinder, render_answers
 from .answering import Answered, Answers, ItemKey
 from .drill_html import DrillHtml, render_drills
 from .drill_match import PlacedDrill
-from .model import Position, Problem
+from .library import Parse
+from .model import Pack, Position, Problem
 from .note import FIELDS
+from .pack_data import packed, unpacked
+from .parser import parse_pack
 from .program import program
 from .store import NO_STORE, Store, key_of
 
 _ANSWER_PARTS = tuple(field.name for field in dataclasses.fields(AnswerHtml))
+
+
+def kept_parse(store: Store) -> Parse:
+    """As :func:`.parser.parse_pack`, with what ``store`` has of it."""
+    if store is NO_STORE:
+        return parse_pack
+
+    def parse(data: bytes, file: str) -> tuple[Pack | None, tuple[Problem, ...]]:
+        key = key_of(program(), "pack", file, data)
+        found = store.read(key)
+        if isinstance(found, list):
+            with contextlib.suppress(ValueError, TypeError, IndexError):
+                return unpacked(found, file)
+        pack, problems = parse_pack(data, file)
+        store.write(key, packed(pack, problems))
+        return pack, problems
+
+    return parse
 
 
 def kept_answers(
