@@ -1,9 +1,10 @@
 """`python build.py …`: the command line of ladderdeck, from a checkout."""
 
+import os
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent / "src"))
+# Not with pathlib, whose import takes as long as the start of Python itself.
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)) + "/src")  # noqa: PTH120
 
 if __name__ == "__main__":
     try:

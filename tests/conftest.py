@@ -22,3 +22,11 @@ def own_temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     tempfile.tempdir = str(folder)
     yield
     tempfile.tempdir = before
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What the commands keep for their next run stays out of the user's folders, and goes with the run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LADDERDECK_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield

@@ -15,6 +15,7 @@ PACKAGE = CHECKOUT / "src" / "ladderdeck"
 
 ROOMS = {
     "values": {"model", "note", "paths", "wording", "progress"},
+    "keeping": {"store", "pack_data"},
     "comparing": {"likeness", "assignment"},
     "reading": {
         "reading", "yaml_nodes", "located", "markup", "split", "labels", "outline", "front_matter",
@@ -30,7 +31,10 @@ ROOMS = {
         "note_types", "templates", "anki_ids", "package", "anki_file", "package_reading",
         "formats", "formats.contract", "formats.apkg", "formats.csv", "formats.json",
     },
-    "edges": {"home", "files", "inputs", "build_problems", "build", "report", "views", "starting", "adding", "watching", "former"},
+    "edges": {
+        "home", "files", "inputs", "build_problems", "build", "report", "views", "starting", "adding", "watching", "former",
+        "request", "program", "unchanged", "kept",
+    },
     "handing over": {"transfer", "handover", "qr_code", "anki_connect", "push", "pushing"},
     "previewing": {"preview", "preview_math", "preview_server"},
     "commands": {
@@ -42,6 +46,7 @@ ROOMS = {
 
 MAY_IMPORT = {
     "values": set(),
+    "keeping": {"values"},
     "comparing": {"values"},
     "reading": {"values", "comparing"},
     "rendering": {"values", "reading"},
@@ -51,9 +56,10 @@ MAY_IMPORT = {
     "packaging": {"values"},
     "previewing": {"values", "packaging"},
     "handing over": {"values", "composing", "packaging"},
-    "edges": {"values", "reading", "rendering", "answering", "identity", "composing", "packaging"},
+    "edges": {"values", "keeping", "reading", "rendering", "answering", "identity", "composing", "packaging"},
     "commands": {
         "values",
+        "keeping",
         "reading",
         "answering",
         "identity",
@@ -162,7 +168,7 @@ def test_help_loads_no_heavy_library():
         "import sys; sys.argv = ['ladderdeck', '--help']\n"
         "from ladderdeck.cli import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        f"print('LOADED', [m for m in {[*LATE, 'markdown_it', 'yaml']!r} if m in sys.modules])"
+        f"print('LOADED', [m for m in {[*LATE, 'markdown_it', 'yaml', 'pathlib']!r} if m in sys.modules])"
     )
     run = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=CHECKOUT / "src"

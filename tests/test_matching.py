@@ -4,11 +4,15 @@ import random
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
+from ladderdeck import assignment, matching
 from ladderdeck import likeness as likeness_module
-from ladderdeck import matching
 from ladderdeck.assignment import best_pairs
 from ladderdeck.ledger import Entry
 from ladderdeck.likeness import likeness
@@ -453,3 +457,32 @@ def test_one_large_pack_reworded_throughout() -> None:
 def test_nothing_is_compared_without_an_edit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching._Matcher, "_assign", None)
     assert "" not in found(pack(JOINS), ledger(pack(JOINS))).values()
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=9), st.booleans())
+def test_a_single_text_gets_what_the_solver_gives(scores, transposed):
+    row = numpy.array([[score / 50 for score in scores]])
+    ranked = row - 1e-13 * numpy.arange(len(scores)) ** 2
+    ranked = ranked.T if transposed else ranked
+    assert assignment._assigned(ranked) == list(zip(*linear_sum_assignment(ranked, maximize=True), strict=True))
+
+
+SOME_TEXTS = [
+    *(
+        "How does GPTQ choose a scale?",
+        "How does AWQ choose a scale?",
+        "连接池的大小怎么定",
+        "怎么发现连接池被占满",
+        "🙂",
+        "index, indexes and indexing",
+    ),
+    *("What is 3.11 in 索引?", "the of and", ""),
+]
+
+
+@given(st.lists(st.sampled_from(SOME_TEXTS), min_size=1), st.lists(st.sampled_from(SOME_TEXTS), min_size=1))
+def test_few_texts_are_as_alike_as_many(texts, others):
+    few = likeness(texts, others)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(likeness_module, "_FEW", 0)
+        assert numpy.allclose(few, likeness(texts, others), rtol=0, atol=1e-12)

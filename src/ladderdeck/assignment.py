@@ -24,14 +24,13 @@ def best_pairs(scores: Any, threshold: float, margin: float) -> list[Pair]:
     keeps the order wins. A pair is too close to call where another choice would lose less than ``margin``.
     """
     import numpy
-    from scipy.optimize import linear_sum_assignment
 
     # What is below the threshold counts nothing, lest a hopeless pair spoil a good one.
     gains = numpy.round(scores, 6)
     gains[gains < threshold] = 0
     rows, columns = numpy.indices(gains.shape)
     # Far below the rounding, and least in sum where the order is kept: ties fall alike on every machine.
-    chosen = zip(*linear_sum_assignment(gains - 1e-13 * (rows - columns) ** 2, maximize=True), strict=True)
+    chosen = _assigned(gains - 1e-13 * (rows - columns) ** 2)
     pairs = {int(row): int(column) for row, column in chosen if gains[row, column] > 0}
     owners = {column: row for row, column in pairs.items()}
     return [
@@ -43,6 +42,17 @@ def best_pairs(scores: Any, threshold: float, margin: float) -> list[Pair]:
         )
         for row, column in sorted(pairs.items())
     ]
+
+
+def _assigned(gains: Any) -> list[tuple[int, int]]:
+    """The one-to-one choice with the greatest sum."""
+    if gains.size and 1 in gains.shape:
+        # After the edit of a single text there is nothing to solve: scipy would take longer to import than all the rest.
+        row, column = divmod(int(gains.argmax()), gains.shape[1])
+        return [(row, column)]
+    from scipy.optimize import linear_sum_assignment
+
+    return list(zip(*linear_sum_assignment(gains, maximize=True), strict=True))
 
 
 def _other_column(gains: Any, row: int, column: int, owners: dict[int, int], margin: float) -> int | None:

@@ -12,41 +12,23 @@ from .build_problems import busy, doubtful, from_the_future, locked, not_ours, o
 from .compose import compose, retired_note
 from .discover import discover
 from .files import only_one, replace_together, unwritable
-from .formats import DEFAULT_FORMAT, load_format
+from .formats import load_format
 from .formats.contract import Content
 from .former import Former, left_out_kinds, lost_ledger, read_former, renamed_decks
 from .home import find_home
-from .identity import Changed, Identified, Scope, identify
+from .identity import Change, Changed, Identified, Scope, identify
 from .inputs import Inputs, read_inputs
+from .kept import kept_parse
 from .ledger import Ledger, write_ledger
-from .library import read_library
+from .library import Parse, read_library
 from .model import Kind, Language, Position, Problem, Severity
 from .note import IdentifiedNote, Note
+from .parser import parse_pack
 from .paths import shown
 from .progress import Report, silent
+from .request import Request
+from .store import NO_STORE, Store
 from .templates import load_templates, type_fingerprints
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a build is asked for.
-
-    ``paths`` are packs and folders, ``output`` is the file to write, in the format named ``format_name``. ``now`` is the
-    time (Unix seconds) with which changes are stamped, ``clock`` what the machine's clock says. ``locked`` forbids a
-    change of the ledger, ``dry_run`` writes nothing. ``ledger`` names the ledger's file, if it is not where it is looked
-    for.
-    """
-
-    paths: Sequence[Path]
-    output: Path
-    templates: Path
-    now: int
-    clock: int
-    format_name: str = DEFAULT_FORMAT
-    language: Language | None = None
-    ledger: Path | None = None
-    locked: bool = False
-    dry_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,17 +57,17 @@ class Outcome:
         return tuple(identified for identified in self.notes if identified.guid not in retired)
 
 
-def build(request: Request, report: Report = silent) -> Outcome:
+def build(request: Request, report: Report = silent, store: Store = NO_STORE) -> Outcome:
     """Read the packs, and write output and ledger, unless there is an error in anything that was read.
 
-    ``report`` hears what is being done.
+    ``report`` hears what is being done, ``store`` may have some of it from an earlier build; the outcome is the same.
     """
     home = find_home(request.paths, request.ledger)
     if request.dry_run:
-        return _build(request, report)
+        return _build(request, report, store)
     try:
         with only_one((home.ledger, request.output)):
-            return _build(request, report)
+            return _build(request, report, store)
     except TimeoutError:
         return Outcome(problems=(busy(home.ledger),))
     except OSError as error:
@@ -93,8 +75,8 @@ def build(request: Request, report: Report = silent) -> Outcome:
         return Outcome(problems=(unwritable(Path(error.filename or tempfile.gettempdir()), error),))
 
 
-def _build(request: Request, report: Report) -> Outcome:
-    inputs = read_inputs(request.paths, request.language, request.ledger, report=report)
+def _build(request: Request, report: Report, store: Store) -> Outcome:
+    inputs = read_inputs(request.paths, request.language, request.ledger, report=report, store=store)
     templates, form = load_templates(request.templates), load_format(request.format_name)
     ledger = inputs.ledger or Ledger()
     file, read = inputs.home.ledger, [*inputs.files.values(), inputs.home.settings]
@@ -113,7 +95,7 @@ def _build(request: Request, report: Report) -> Outcome:
         empty = Problem("no-notes", Severity.ERROR, position, "the packs make no note", "check `kinds:` in deck.yaml")
         return Outcome(problems=(*problems, empty))
     report(f"comparing {len(notes)} cards with the last build")
-    present = packs_present(inputs, request.paths, request.language, ledger)
+    present = packs_present(inputs, request.paths, request.language, ledger, kept_parse(store))
     identified, doubts = identify_notes(notes, inputs, ledger, request.now, present, type_fingerprints(templates))
     problems = (*problems, *doubts, *_since_the_last_build(inputs, identified, request.output))
     text = _ledger_content(identified.ledger, inputs.ledger_data)
@@ -133,6 +115,22 @@ def _build(request: Request, report: Report) -> Outcome:
     content = Content(identified.notes, templates, types, inputs.pictures)
     writers[request.output] = lambda temporary: form.write(content, temporary)
     return _write(outcome, writers)
+
+
+_ONCE = frozenset(["no-ledger", "kind-left-out", "renamed-deck"])
+"""Codes of the warnings about the difference to the package that was there: the next build finds none."""
+
+_UNSURE = frozenset(["close-identity", "future-ledger"])
+"""Codes of the warnings that the next build may have or not."""
+
+
+def again(outcome: Outcome) -> Outcome | None:
+    """What the same build would come to right after this one; None where that cannot be said for sure."""
+    if outcome.failed or any(problem.code in _UNSURE for problem in outcome.problems):
+        return None
+    problems = tuple(problem for problem in outcome.problems if problem.code not in _ONCE)
+    changes = tuple(Changed(Change.UNCHANGED, each.entry, each.entry) for each in outcome.changes)
+    return replace(outcome, problems=problems, changes=changes, written=())
 
 
 def notes_of(inputs: Inputs) -> tuple[Note, ...]:
@@ -206,7 +204,11 @@ def _write_bytes(file: Path, data: bytes) -> None:
 
 
 def packs_present(
-    inputs: Inputs, paths: Sequence[Path], language: Language | None, ledger: Ledger
+    inputs: Inputs,
+    paths: Sequence[Path],
+    language: Language | None,
+    ledger: Ledger,
+    parse: Parse = parse_pack,
 ) -> frozenset[tuple[str, str]]:
     """The packs (name, language) that exist in the deck's home, also those that this build leaves out.
 
@@ -215,7 +217,7 @@ def packs_present(
     packs = inputs.library.packs
     covers_home = language is None and any(p.resolve() == inputs.home.folder.resolve() for p in paths)
     if not covers_home and inputs.home.folder.is_dir():
-        whole = read_library(discover([inputs.home.folder]))
+        whole = read_library(discover([inputs.home.folder]), parse=parse)
         if whole.has_errors:
             return frozenset((entry.pack, entry.language) for entry in ledger.notes.values())
         packs = (*packs, *whole.packs)

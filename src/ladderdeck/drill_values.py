@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .calc import calculate
+from .calc import Step, calculate
 from .calc_line import CalculationError
 from .drills import Drill, Given
 from .model import Position, Problem, Severity, Text
@@ -52,6 +53,12 @@ def combinations(drill: Drill) -> tuple[Combinations | None, tuple[Problem, ...]
         values.read_values()
     found = None if values.problems else values.combine()
     return found, tuple(values.problems)
+
+
+@functools.lru_cache(maxsize=4096)
+def _computed(line: str) -> tuple[Step, Any]:
+    """A line without names, computed once: the drills of a pack give the same values again and again."""
+    return calculate(line, {})
 
 
 class _Values:
@@ -135,7 +142,7 @@ class _Values:
         own, unit = (part.replace("%", "percent") for part in (match[2], given.unit.text))
         line = f"value = {match[1]} {own or unit}" + (f" -> {unit or own}" if unit or own else "")
         try:
-            step, quantity = calculate(line, {})
+            step, quantity = _computed(line)
         except CalculationError as error:
             self.report("wrong-value", text.position, f"a value of `{given.name.text}`: {error.message}", error.hint)
             return None

@@ -16,12 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from .model import Position, Problem, Severity
-from .paths import shown
+from .paths import TEMPORARY, shown
 
 LOCK_PATIENCE = 120.0
 """Seconds that a build waits for another one that writes the same files."""
-
-_SUFFIX = ".ladderdeck.tmp"
 
 _REQUESTS_TO_END = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 """Signals that ask a process to end: of the last two each system has one, for a terminal that is closed."""
@@ -192,12 +190,12 @@ def _clear_left_over(target: Path) -> None:
     """Remove what a build that was killed has left beside ``target``; no other is at work there now."""
     with contextlib.suppress(OSError):
         for path in list(target.parent.iterdir()):
-            if path.name.startswith(_prefix(target)) and path.name.endswith(_SUFFIX):
+            if path.name.startswith(_prefix(target)) and path.name.endswith(TEMPORARY):
                 path.unlink()
 
 
 def _name_beside(target: Path) -> Path:
-    return target.with_name(f"{_prefix(target)}{uuid.uuid4().hex[:12]}{_SUFFIX}")
+    return target.with_name(f"{_prefix(target)}{uuid.uuid4().hex[:12]}{TEMPORARY}")
 
 
 def _create(file: Path) -> None:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from .identity import Change, Changed
 from .model import Language, Position, Problem, Severity
 from .note import IdentifiedNote
-from .package_reading import read_package
+from .package_reading import read_places
 from .paths import shown
 from .settings import Settings
 from .tags import RETIRED_TAG, tag
@@ -30,13 +30,13 @@ def read_former(output: Path) -> Former:
     decks: dict[str, str] = {}
     by_pack: dict[tuple[str, str], set[str]] = {}
     try:
-        notes = read_package(output.read_bytes())
+        notes = read_places(output.read_bytes())
     except (OSError, ValueError):
         notes = ()
-    for note in notes:
-        decks[note.guid] = note.deck
-        if RETIRED_TAG not in note.tags:
-            by_pack.setdefault(_pack_tags(note.tags), set()).add(note.guid)
+    for guid, tags, deck in notes:
+        decks[guid] = deck
+        if RETIRED_TAG not in tags:
+            by_pack.setdefault(_pack_tags(tags), set()).add(guid)
     return Former(MappingProxyType(decks), MappingProxyType({k: frozenset(v) for k, v in by_pack.items()}))
 
 

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .answer_html import AnswerHtml, render_answers
+from .answer_html import AnswerHtml
 from .answering import Answers, ItemKey, match_answers, without_pack
 from .answers import parse_answers
 from .beside import ANSWER_FOLDER, Pictures, answer_documents, drill_documents
 from .discover import Document, discover, with_arriving
 from .drill_file import parse_drills
-from .drill_html import DrillHtml, render_drills
+from .drill_html import DrillHtml
 from .drill_match import place_drills
 from .home import Home, find_home, other_ledgers
+from .kept import kept_answers, kept_drills, kept_parse
 from .ledger import Ledger, read_ledger
 from .library import Library, read_library
 from .model import Language, Position, Problem, Severity
@@ -22,6 +23,7 @@ from .paths import shown
 from .progress import Report, silent
 from .quality import judge
 from .settings import Settings, read_settings, unknown_packs
+from .store import NO_STORE, Store
 
 
 @dataclass(frozen=True)
@@ -51,21 +53,22 @@ def read_inputs(
     ledger: Path | None = None,
     arriving: Sequence[Document] = (),
     report: Report = silent,
+    store: Store = NO_STORE,
 ) -> Inputs:
     """The packs at ``paths``, and what belongs to their deck. ``arriving`` are packs that are taken as if their files were
-    there already, in place of what is."""
+    there already, in place of what is. ``store`` may have what was rendered before."""
     home = find_home(paths, ledger)
     found_packs = with_arriving(discover(paths), arriving)
-    library = read_library(found_packs, language, report)
+    library = read_library(found_packs, language, report, kept_parse(store))
     problems = [*library.problems, *other_ledgers(home, paths)]
     documents = answer_documents(found_packs.documents, problems)
     drill_files = drill_documents(found_packs.documents, problems)
     pictures = Pictures(home.folder, [*documents, *drill_files])
     answers = _read_answers(documents, library, problems)
     report("rendering answers")
-    answer_html, answer_problems = render_answers(answers, pictures.find)
+    answer_html, answer_problems = kept_answers(answers, pictures.find, store)
     everything = language is None and all(path.is_dir() for path in paths)
-    drills = _read_drills(drill_files, library, everything, pictures, problems)
+    drills = _read_drills(drill_files, library, everything, pictures, problems, store)
     problems.extend((*answer_problems, *pictures.problems, *judge(library.packs, answers)))
     settings, known = Settings(), None
     if (data := _read(home.settings, problems)) is not None:
@@ -128,6 +131,7 @@ def _read_drills(
     everything: bool,
     pictures: Pictures,
     problems: list[Problem],
+    store: Store,
 ) -> tuple[DrillHtml, ...]:
     files = []
     for document in documents:
@@ -136,7 +140,7 @@ def _read_drills(
         if file is not None:
             files.append(file)
     placed, place_problems = place_drills(library.packs, files, all_languages=everything)
-    drills, drill_problems = render_drills(placed, pictures.find)
+    drills, drill_problems = kept_drills(placed, pictures.find, store)
     problems.extend((*place_problems, *drill_problems))
     return drills
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .discover import Found
@@ -24,13 +24,19 @@ class Library:
         return any(problem.severity is Severity.ERROR for problem in self.problems)
 
 
-def read_library(found: Found, language: Language | None = None, report: Report = silent) -> Library:
+Parse = Callable[[bytes, str], "tuple[Pack | None, tuple[Problem, ...]]"]
+"""Makes a pack and its problems of a file's content and path, as :func:`.parser.parse_pack` does."""
+
+
+def read_library(
+    found: Found, language: Language | None = None, report: Report = silent, parse: Parse = parse_pack
+) -> Library:
     """Parse the documents that were found. With ``language``, packs in another language are left out, problems and all."""
     packs: list[Pack] = []
     problems: list[Problem] = list(found.problems)
     left_out = 0
     for document in tracked(found.documents, "reading pack", report):
-        pack, pack_problems = parse_pack(document.data, document.path)
+        pack, pack_problems = parse(document.data, document.path)
         if pack is not None and language is not None and pack.language is not language:
             left_out += 1
             continue

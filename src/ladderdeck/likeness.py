@@ -24,6 +24,9 @@ _NAME, _WORD, _CHARACTER, _PAIR = 2.0, 1.0, 0.3, 0.1
 _COMMON = 0.05
 """What is left of the weight of a word that says nothing about the subject."""
 
+_FEW = 1000
+"""Pairs of texts up to which comparing them one by one takes less time than to import scipy."""
+
 _LATIN = re.compile(r"[a-z0-9][a-z0-9+#./_-]*", re.IGNORECASE)
 _TOKEN = re.compile(rf"{_LATIN.pattern}|[^\W\d_a-z]+", re.IGNORECASE)
 _HAN = re.compile(r"[\u3400-\u9fff\U00020000-\U0003ffff]")
@@ -64,6 +67,10 @@ def likeness(texts: Sequence[str], others: Sequence[str]) -> Any:
 
 def _shared(words: Sequence[dict[str, float]], other_words: Sequence[dict[str, float]]) -> Any:
     """The weight of the words that two texts share, for each pair."""
+    if len(words) * len(other_words) <= _FEW:
+        import numpy
+
+        return numpy.array([[_shared_by(one, other) for other in other_words] for one in words], dtype=float)
     from scipy.sparse import csr_matrix
 
     numbers: dict[str, int] = {}
@@ -76,6 +83,11 @@ def _shared(words: Sequence[dict[str, float]], other_words: Sequence[dict[str, f
         matrices.append((weights, (rows, columns), len(side)))
     one, other = (csr_matrix((w, at), shape=(length, len(numbers) or 1)) for w, at, length in matrices)
     return (one @ other.T).toarray()
+
+
+def _shared_by(one: dict[str, float], other: dict[str, float]) -> float:
+    """The weight of the words in both: a word may weigh differently in the two, and counts with the geometric mean."""
+    return sum((weight**0.5 * other[word] ** 0.5 for word, weight in one.items() if word in other), 0.0)
 
 
 def weighted_words(text: str) -> dict[str, float]:

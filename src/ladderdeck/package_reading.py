@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import sqlite3
 import tempfile
 import zipfile
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -34,35 +36,64 @@ def read_package(data: bytes) -> tuple[StoredNote, ...]:
     Raises ValueError with a message for people if the bytes are no such package, OSError if there is no room for a
     temporary file.
     """
+    with _readable(data) as (connection, types, decks):
+        rows = connection.execute(
+            "SELECT n.id, n.guid, n.mid, n.mod, n.tags, n.flds, c.did FROM notes n JOIN cards c ON c.nid = n.id "
+            "WHERE c.ord = 0 ORDER BY n.id"
+        )
+        return tuple(_note(row, types, decks) for row in rows)
+
+
+def read_places(data: bytes) -> tuple[tuple[str, tuple[str, ...], str], ...]:
+    """Guid, tags and deck of each note of a package, as :func:`read_package` has them, without the content of its fields.
+
+    Raises what :func:`read_package` raises.
+    """
+    with _readable(data) as (connection, _, decks):
+        rows = connection.execute(
+            "SELECT n.guid, n.tags, c.did FROM notes n JOIN cards c ON c.nid = n.id WHERE c.ord = 0 ORDER BY n.id"
+        )
+        return tuple((guid, tuple(tags.split()), decks[deck_id]["name"]) for guid, tags, deck_id in rows)
+
+
+@contextlib.contextmanager
+def _readable(data: bytes) -> Iterator[tuple[sqlite3.Connection, Mapping[int, Any], Mapping[int, Any]]]:
+    """The package's database, its note types and its decks by id; what is wrong with them is a ValueError."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             database = archive.read("collection.anki2")
             if "collection.anki21" in archive.namelist() or "collection.anki21b" in archive.namelist():
                 raise ValueError("this package comes from Anki itself, and not from a build")
-        return _notes(database)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError, KeyError) as error:
+        with _opened(database) as connection:
+            types, decks = (
+                {int(id): value for id, value in json.loads(text).items()}
+                for text in connection.execute("SELECT models, decks FROM col").fetchone()
+            )
+            yield connection, types, decks
+    except (
+        zipfile.error,
+        zipfile.LargeZipFile,
+        zlib.error,
+        NotImplementedError,
+        RuntimeError,
+        EOFError,
+        KeyError,
+    ) as error:
         raise ValueError("this is no Anki package, or it is damaged") from error
     except (sqlite3.Error, json.JSONDecodeError, TypeError, AttributeError) as error:
         raise ValueError("the package is damaged") from error
 
 
-def _notes(database: bytes) -> tuple[StoredNote, ...]:
+@contextlib.contextmanager
+def _opened(database: bytes) -> Iterator[sqlite3.Connection]:
     with tempfile.TemporaryDirectory(prefix="ladderdeck-") as folder:
         file = Path(folder, "collection.anki2")
         file.write_bytes(database)
         connection = sqlite3.connect(file)
         try:
-            types, decks = (
-                {int(id): value for id, value in json.loads(text).items()}
-                for text in connection.execute("SELECT models, decks FROM col").fetchone()
-            )
-            rows = connection.execute(
-                "SELECT n.id, n.guid, n.mid, n.mod, n.tags, n.flds, c.did FROM notes n JOIN cards c ON c.nid = n.id "
-                "WHERE c.ord = 0 ORDER BY n.id"
-            ).fetchall()
+            yield connection
         finally:
             connection.close()
-    return tuple(_note(row, types, decks) for row in rows)
 
 
 def _note(row: tuple[Any, ...], types: Mapping[int, Any], decks: Mapping[int, Any]) -> StoredNote:

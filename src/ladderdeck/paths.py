@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+TEMPORARY = ".ladderdeck.tmp"
+"""How the names of files end that are being written."""
+
 
 def shown(path: Path) -> str:
     """A path for messages and JSON: with slashes, and in its real characters.

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from .coverage import KINDS, Row
 from .identity import Change, Changed
 from .model import Kind, Pack, Problem, Severity
 from .note import IdentifiedNote
 from .tags import RETIRED_SEARCH
+
+if TYPE_CHECKING:
+    from .coverage import Row
 
 _NAMES = {
     Kind.RUNG: ("rung", "rungs"),
@@ -126,6 +129,8 @@ def _short(text: str) -> str:
 
 def coverage_table(rows: Sequence[Row]) -> list[str]:
     """How far topics are answered: a line for each topic, a column for each kind, then what is missing or stale."""
+    from .coverage import KINDS
+
     topics: dict[tuple[str, str, str], dict[Kind, Row]] = {}
     for row in rows:
         topics.setdefault((row.pack, row.language, row.topic), {})[row.kind] = row

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .build import Outcome, Request
-from .coverage import Row
 from .identity import Change, Changed
 from .ledger import Entry
 from .model import Kind, Pack, Problem, Rung, Text, Topic
 from .paths import shown
+from .request import Request
+
+if TYPE_CHECKING:
+    from .build import Outcome
+    from .coverage import Row
 
 
 def library_view(packs: Sequence[Pack], problems: Sequence[Problem]) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import yaml
 
@@ -12,6 +14,10 @@ from .reading import character_problem, unfit_characters
 
 _LINE_BREAKS = dict.fromkeys(map(ord, "\x85\u2028\u2029"), " ")
 """What only YAML takes for line breaks: it would count other lines than an editor does."""
+
+_ODD = re.compile(r"[\ufeff\t\r]|(?:^|[\s\[{,])[!?]|[|>][-+\d]*#|^(?:---|\.\.\.)|:\s*[,}\]]", re.MULTILINE)
+"""Where libyaml takes what PyYAML's own parser refuses, or sees another tag or place: a tab, a tag, a key behind `?`, a
+comment right behind a block's mark, a second document, a value that is not there before a bracket or a comma."""
 
 
 class YamlReader:
@@ -25,6 +31,7 @@ class YamlReader:
         self.first_line = first_line
         self.what = what
         self.problems: list[Problem] = []
+        self._source = ""
 
     def report(
         self, code: str, position: Position, message: str, hint: str, severity: Severity = Severity.ERROR
@@ -44,7 +51,8 @@ class YamlReader:
     def root(self, text: str) -> yaml.MappingNode | None:
         """The text as a mapping; None, and a problem, where it is none."""
         try:
-            root = yaml.compose(text.translate(_LINE_BREAKS), Loader=yaml.SafeLoader)
+            self._source = text.translate(_LINE_BREAKS)
+            root = _compose(self._source)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             if (opening := _open_bracket(error, text)) is not None:
@@ -126,8 +134,7 @@ class YamlReader:
 
     def _indent(self, node: yaml.ScalarNode) -> int:
         """How far a block of text is indented in the file, found where its first line with something on it stands."""
-        source = node.start_mark.buffer or ""
-        below = source[node.start_mark.pointer :].split("\n")[1:]
+        below = self._source[node.start_mark.index :].split("\n")[1:]
         for written, read in zip(below, str(node.value).split("\n"), strict=False):
             if written.strip():
                 return max(len(written.rstrip()) - len(read.rstrip()), 0)
@@ -178,6 +185,39 @@ class YamlReader:
                 self.problems.append(problem)
         if not unfit:
             yield " ".join(value.split()), position
+
+
+def _compose(text: str) -> yaml.Node | None:
+    """The root node of a YAML text. Raises what PyYAML's own parser raises, in its words.
+
+    libyaml reads several times faster where PyYAML was built with it. What it refuses is read again by PyYAML, whose
+    messages are the ones that :func:`_yaml_hint` knows, and what the two may understand differently by PyYAML alone.
+    """
+    fast = _fast_loader()
+    if fast is not None and not _ODD.search(text):
+        try:
+            return fast(text).get_single_node()  # type: ignore[no-any-return]
+        except (yaml.YAMLError, ValueError):
+            pass
+    return yaml.compose(text, Loader=yaml.SafeLoader)
+
+
+@functools.cache
+def _fast_loader() -> Any:
+    """libyaml's parser below PyYAML's composer; None where PyYAML was built without libyaml.
+
+    Its own composer has no limit to how deep it goes, and would end the process where Python's raises RecursionError.
+    """
+    if not yaml.__with_libyaml__:
+        return None
+    from yaml.composer import Composer
+
+    class FastLoader(Composer, yaml.CSafeLoader):
+        def __init__(self, text: str) -> None:
+            yaml.CSafeLoader.__init__(self, text)
+            Composer.__init__(self)
+
+    return FastLoader
 
 
 def _open_bracket(error: yaml.MarkedYAMLError, text: str) -> yaml.Mark | None:

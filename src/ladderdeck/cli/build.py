@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ..build import Outcome, Request, build
 from ..formats import DEFAULT_FORMAT, format_names, format_of, load_format
-from ..identity import Change
 from ..paths import shown
 from ..report import change_lines, count_of, kind_counts, problem_count
+from ..request import Request
+from ..store import NO_STORE, Store, user_store
+from ..unchanged import Remembered, State, Watched, recall, remember, state_of
 from ..views import outcome_view
 from .common import (
     echo_json,
@@ -22,6 +24,7 @@ from .common import (
     json_option,
     ledger_option,
     named,
+    no_cache_option,
     output_option,
     pack_arguments,
     quiet_option,
@@ -29,7 +32,9 @@ from .common import (
     templates_option,
 )
 from .progress import progress
-from .watch import NewProblems, rounds, say_round, say_what_is_watched
+
+if TYPE_CHECKING:
+    from ..build import Outcome
 
 DEFAULT_OUTPUT = Path("dist", "ladders.apkg")
 """With the suffix of another format, where that is asked for."""
@@ -47,6 +52,7 @@ _A_DAY = 24 * 3600
 @click.option("--locked", is_flag=True, help="Fail where the ledger would change, as for CI.")
 @click.option("--dry-run", is_flag=True, help="Show what would happen to every note, and write nothing.")
 @click.option("--watch", is_flag=True, help="Build again whenever a file is saved, until Ctrl-C.")
+@no_cache_option
 @click.option("-v", "--verbose", is_flag=True, help="Name every note that changed.")
 @quiet_option
 @json_option
@@ -60,6 +66,7 @@ def command(
     locked: bool,
     dry_run: bool,
     watch: bool,
+    no_cache: bool,
     verbose: bool,
     quiet: bool,
     as_json: bool,
@@ -88,29 +95,72 @@ def command(
             dry_run=dry_run,
         )
 
+    store = NO_STORE if no_cache else user_store()
     if watch and as_json:
         raise click.UsageError("--watch tells a person what happens; it has no JSON.")
     if watch:
-        _watch(request, verbose=verbose or dry_run, quiet=quiet)
+        _watch(request, store, verbose=verbose or dry_run, quiet=quiet)
         return
-    with progress(wanted=not (quiet or as_json)) as report:
-        outcome = build(request(), report)
+    asked = request()
+    state = None if no_cache or dry_run else _state(asked)
+    if (known := recall(store, state, asked.clock)) is not None:
+        _show_known(known, quiet=quiet, as_json=as_json)
+        return
+    outcome = _build(asked, store, wanted=not (quiet or as_json))
+    _remember(store, state, outcome, asked)
     if as_json:
-        echo_json(outcome_view(outcome, request()))
+        echo_json(outcome_view(outcome, asked))
     else:
         show_problems(outcome.problems, err=True)
-        _show(outcome, request(), verbose=verbose or dry_run, quiet=quiet)
+        _show(outcome, asked, verbose=verbose or dry_run, quiet=quiet)
     if outcome.failed:
         raise SystemExit(1)
 
 
-def _watch(request: Callable[[], Request], *, verbose: bool, quiet: bool) -> None:
+def _build(request: Request, store: Store, *, wanted: bool) -> Outcome:
+    # What a build needs is loaded only when there is something to build.
+    from ..build import build
+
+    with progress(wanted=wanted) as report:
+        outcome = build(request, report, store)
+    store.tidy()
+    return outcome
+
+
+def _show_known(known: Remembered, *, quiet: bool, as_json: bool) -> None:
+    if as_json:
+        echo_json(known.view)
+        return
+    show_problems(known.problems, err=True)
+    for line in () if quiet else known.lines:
+        click.echo(line)
+
+
+def _state(request: Request) -> State | None:
+    """What the surroundings of a build hold."""
+    options = ("build", request.format_name, str(request.locked))
+    return state_of(
+        Watched(request.paths, request.ledger, request.language, (request.output,), request.templates, options)
+    )
+
+
+def _remember(store: Store, state: State | None, outcome: Outcome, request: Request) -> None:
+    """Keep what the same build would come to now, so that it need not be done."""
+    from ..build import again
+
+    if state is not None and (then := again(outcome)) is not None:
+        what = Remembered(then.problems, tuple(_note_lines(then, request, verbose=False)), outcome_view(then, request))
+        remember(store, state, _state(request), what, request.clock)
+
+
+def _watch(request: Callable[[], Request], store: Store, *, verbose: bool, quiet: bool) -> None:
     """Build now and at every save, until Ctrl-C."""
+    from .watch import NewProblems, rounds, say_round, say_what_is_watched
+
     first = request()
     problems = NewProblems()
     for changed in rounds(first.paths, first.templates, first.ledger):
-        with progress(wanted=not quiet) as report:
-            outcome = build(request(), report)
+        outcome = _build(request(), store, wanted=not quiet)
         problems.show(outcome.problems)
         if not changed:
             _show(outcome, first, verbose=verbose, quiet=quiet)
@@ -123,6 +173,8 @@ def _watch(request: Callable[[], Request], *, verbose: bool, quiet: bool) -> Non
 
 def _round(outcome: Outcome, request: Request) -> str:
     """What a build after a save came to, in one line."""
+    from ..identity import Change
+
     if outcome.failed:
         return f"{problem_count(outcome.problems)}; {shown(request.output)} stays as it is"
     if request.dry_run or request.output in outcome.written:
@@ -154,31 +206,31 @@ def _show(outcome: Outcome, request: Request, *, verbose: bool, quiet: bool) -> 
                 click.echo(line)
         click.echo(f"{problem_count(outcome.problems)}; nothing was written", err=True)
     elif not quiet:
-        _show_notes(outcome, request, verbose=verbose)
+        for line in _note_lines(outcome, request, verbose=verbose):
+            click.echo(line)
 
 
-def _show_notes(outcome: Outcome, request: Request, *, verbose: bool) -> None:
+def _note_lines(outcome: Outcome, request: Request, *, verbose: bool) -> Iterator[str]:
+    """What a build that was no failure tells."""
     output = shown(request.output)
     present, retired = outcome.present, len(outcome.notes) - len(outcome.present)
     decks = count_of(len({identified.note.deck for identified in present}), "deck", "decks")
-    click.echo(f"{output}: {count_of(len(present), 'note', 'notes')} in {decks}")
-    click.echo(f"  {kind_counts(present)}")
+    yield f"{output}: {count_of(len(present), 'note', 'notes')} in {decks}"
+    yield f"  {kind_counts(present)}"
     if retired:
-        click.echo(f"  and {count_of(retired, 'retired note', 'retired notes')}, whose text has left the packs")
+        yield f"  and {count_of(retired, 'retired note', 'retired notes')}, whose text has left the packs"
     if outcome.left_out:
         others = count_of(len(outcome.left_out), "pack", "packs")
-        click.echo(
-            f"  without {others} of this deck: {', '.join(outcome.left_out[:3])}{', …' * (len(outcome.left_out) > 3)}"
-        )
-    for line in change_lines(outcome.changes, verbose=verbose):
-        click.echo(line)
+        more = ", …" * (len(outcome.left_out) > 3)
+        yield f"  without {others} of this deck: {', '.join(outcome.left_out[:3])}{more}"
+    yield from change_lines(outcome.changes, verbose=verbose)
     if request.dry_run:
-        click.echo("Nothing was written, since this was a dry run.")
+        yield "Nothing was written, since this was a dry run."
     elif request.output in outcome.written:
         if step := load_format(request.format_name).next_step:
-            click.echo(f"Next: {step}")
+            yield f"Next: {step}"
     else:
-        click.echo(f"{output} is up to date.")
+        yield f"{output} is up to date."
 
 
 def _now(clock: int) -> int:

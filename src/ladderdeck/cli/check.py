@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ..build import notes_of, without_ledger
-from ..discover import discover
-from ..former import read_former
-from ..identity import guids
-from ..inputs import Inputs, read_inputs
-from ..model import Problem, Severity
+from ..model import Language, Problem, Severity
 from ..report import count_of, problem_count
-from ..templates import load_templates
+from ..store import NO_STORE, user_store
+from ..unchanged import Remembered, Watched, recall, remember, state_of
 from ..views import github_command, problem_view
 from .build import DEFAULT_OUTPUT
 from .common import (
@@ -21,11 +20,15 @@ from .common import (
     given_language,
     given_paths,
     json_option,
+    no_cache_option,
     pack_arguments,
     quiet_option,
     show_problems,
     templates_option,
 )
+
+if TYPE_CHECKING:
+    from ..inputs import Inputs
 
 
 @click.command("check")
@@ -34,6 +37,7 @@ from .common import (
 @json_option
 @quiet_option
 @templates_option
+@no_cache_option
 @click.option("-v", "--verbose", is_flag=True, help="Also name the Markdown files that are no packs.")
 def command(
     paths: tuple[Path, ...],
@@ -42,6 +46,7 @@ def command(
     as_json: bool,
     quiet: bool,
     templates: Path,
+    no_cache: bool,
     verbose: bool,
 ) -> None:
     """Show what is wrong with the packs at PATH, or in the folder cards/. Nothing is written.
@@ -52,8 +57,9 @@ def command(
 
     Example: python build.py check cards/ --format github
     """
-    inputs = read_inputs(given_paths(paths), given_language(language))
-    problems = (*inputs.problems, *load_templates(templates).problems, *_lost(inputs))
+    wanted = given_paths(paths)
+    found = _checked(wanted, given_language(language), templates, no_cache=no_cache)
+    problems = found.problems
     if form == "json" or as_json:
         echo_json({"problems": [problem_view(problem) for problem in problems]})
     elif form == "github":
@@ -61,20 +67,41 @@ def command(
             click.echo(github_command(problem))
     else:
         show_problems(problems, err=False)
-        packs = count_of(len(inputs.library.packs), "pack", "packs")
         if not quiet:
-            click.echo(f"{packs}: {problem_count(problems)}")
+            click.echo(f"{count_of(found.view, 'pack', 'packs')}: {problem_count(problems)}")
     if verbose:
-        for path in discover(given_paths(paths)).passed_over:
-            if path in inputs.files:
-                continue
+        for path in found.lines:
             click.echo(f"{path}: passed over, it has no ladder front matter", err=as_json or form != "text")
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise SystemExit(1)
+
+
+def _checked(paths: Sequence[Path], language: Language | None, templates: Path, *, no_cache: bool) -> Remembered:
+    """The problems of the packs, the files that are none as lines, and as ``view`` how many packs there are."""
+    store, clock = NO_STORE if no_cache else user_store(), int(time.time())
+    watched = Watched(paths, None, language, (DEFAULT_OUTPUT,), templates, ("check",))
+    state = None if no_cache else state_of(watched)
+    if (known := recall(store, state, clock)) is not None:
+        return known
+    from ..discover import discover
+    from ..inputs import read_inputs
+    from ..templates import load_templates
+
+    inputs = read_inputs(paths, language, store=store)
+    problems = (*inputs.problems, *load_templates(templates).problems, *_lost(inputs))
+    passed_over = tuple(path for path in discover(paths).passed_over if path not in inputs.files)
+    found = Remembered(problems, passed_over, len(inputs.library.packs))
+    if state is not None:
+        remember(store, state, state_of(watched), found, clock)
+    return found
 
 
 def _lost(inputs: Inputs) -> tuple[Problem, ...]:
     """Whether the ledger was lost, as far as the package at its usual place tells."""
     if inputs.ledger is not None or not DEFAULT_OUTPUT.is_file():
         return ()
+    from ..build import notes_of, without_ledger
+    from ..former import read_former
+    from ..identity import guids
+
     return without_ledger(inputs, read_former(DEFAULT_OUTPUT), guids(notes_of(inputs)))

@@ -79,6 +79,12 @@ def quiet_option(function: _Function) -> _Function:
     return click.option("-q", "--quiet", is_flag=True, help="Print nothing but problems.")(function)
 
 
+def no_cache_option(function: _Function) -> _Function:
+    """Give a command the option --no-cache."""
+    text = "Use nothing that earlier runs have computed, and keep nothing."
+    return click.option("--no-cache", is_flag=True, help=text)(function)
+
+
 def json_option(function: _Function) -> _Function:
     """Give a command the option --json, whose value is called ``as_json``."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")(function)

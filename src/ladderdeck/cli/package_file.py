@@ -9,11 +9,13 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from ..build import Request, build
+from ..build import build
 from ..model import Position, Problem, Severity
 from ..package_reading import read_package
 from ..paths import shown
 from ..report import count_of
+from ..request import Request
+from ..store import user_store
 from ..templates import default_folder
 from .build import DEFAULT_OUTPUT
 from .common import called, given_language, given_paths, show_problems
@@ -75,7 +77,7 @@ def warn_if_stale(data: bytes, package: Path, paths: Sequence[Path], language: s
         ledger=ledger,
         dry_run=True,
     )
-    outcome = build(request)
+    outcome = build(request, store=user_store())
     code, position = "stale-package", Position(shown(package))
     if outcome.failed:
         message = "the packs have mistakes now, and this package is from before"

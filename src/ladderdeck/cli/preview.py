@@ -20,6 +20,7 @@ from ..paths import shown
 from ..preview import is_preview, live_data, live_page, pictures_shown, preview_data, preview_page
 from ..preview_server import DEFAULT_PORT, PreviewServer
 from ..report import count_of, problem_count
+from ..store import user_store
 from ..templates import Templates, load_templates
 from .common import (
     given_language,
@@ -103,7 +104,7 @@ def _make(
     paths: Sequence[Path], language: Language | None, ledger: Path | None, templates: Path, *, quiet: bool
 ) -> _Made:
     with progress(wanted=not quiet) as report:
-        inputs = read_inputs(paths, language, ledger, report=report)
+        inputs = read_inputs(paths, language, ledger, report=report, store=user_store())
     look = load_templates(templates)
     notes = notes_of(inputs)
     return _Made(tuple(notes), (*inputs.problems, *look.problems), look, inputs)
