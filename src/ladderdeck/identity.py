@@ -101,10 +101,14 @@ def _first_worded(origins: Sequence[Origin], found: Mapping[int, Entry], ledger:
     began. The ledger knows the last wording only, but the guid was made of the first."""
     used = {entry.guid for entry in found.values()}
     result: dict[int, Entry] = {}
+    if not any(entry.retired for entry in ledger.notes.values()):
+        return result
     for own_topic in (True, False):
         for index, origin in enumerate(origins):
+            if index in found or index in result:
+                continue
             entry = ledger.notes.get(next(_candidates(origin)))
-            if index in found or index in result or entry is None or not entry.retired or entry.guid in used:
+            if entry is None or not entry.retired or entry.guid in used:
                 continue
             if not own_topic or wording_key(entry.topic) == wording_key(origin.topic):
                 result[index] = entry

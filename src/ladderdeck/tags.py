@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import unicodedata
 from collections.abc import Iterable
@@ -43,6 +44,7 @@ def topic_tags(pack: str, titles: Iterable[str]) -> tuple[str, ...]:
     return tuple(tags)
 
 
+@functools.lru_cache(maxsize=4096)
 def _fit(name: str) -> str:
     name = unicodedata.normalize("NFC", name)
     visible = "".join(c for c in name if not unicodedata.category(c).startswith("C") or c == "\u200d" or c.isspace())
