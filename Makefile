@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help deck test check lock pictures soak clean
+.PHONY: help deck test check lock pictures soak bench clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -26,6 +26,9 @@ check: $(VENV)/.dev ## only lint and type check
 
 soak: $(VENV)/.dev ## thousands of random histories against the real Anki (SEQUENCES=3000)
 	@LADDERDECK_SEQUENCES=$${SEQUENCES:-3000} $(RUN) -m pytest -q -n auto tests/test_histories.py
+
+bench: $(VENV)/.dev ## time it all, beside genanki and other exporters (SIZES=1000,10000 PARTS=startup,builds)
+	@PYTHONPATH=src:tests $(RUN) -m bench $${SIZES:+--sizes "$$SIZES"} $${PARTS:+--parts "$$PARTS"} $${BENCH}
 
 pictures: $(VENV)/.dev ## take the pictures in docs/ anew, with Chromium
 	@$(RUN) tools/pictures.py
