@@ -197,6 +197,8 @@ def _entry(note: Note, guid: str, before: Entry | None, now: int, retired: int =
         provenance,
         retired,
     )
+    if note.fields.get("Provenance") == provenance:
+        return entry, note
     return entry, replace(note, fields={**note.fields, "Provenance": provenance})
 
 

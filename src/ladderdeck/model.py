@@ -85,6 +85,11 @@ class RedFlag:
     flag: Text
 
 
+LONGEST_TOPIC = 200
+"""Rungs, signs and red flags that a topic may have, of each. All notes of a topic show them: a package grows with their
+square. Four are usual."""
+
+
 @dataclass(frozen=True)
 class Topic:
     """One subject that is asked about: its ladder, the signs of a solid answer, and the red flags linked to it."""

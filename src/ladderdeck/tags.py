@@ -20,6 +20,7 @@ _FULL_WIDTH = {c: chr(ord(c) + 0xFEE0) for c in "*_\"'():\\,&<>;?|[]{}!^~`@%$="}
 """What Anki's search or a template could take as an operator is written in its full-width form: still legible."""
 
 
+@functools.lru_cache(maxsize=4096)
 def tag(*parts: str) -> str:
     """A hierarchical tag, such as ``topic::pack::title``; each part is made fit for a tag."""
     return "::".join(_fit(part) for part in parts)
