@@ -21,6 +21,8 @@ KEPT_RETIRED = 60 * 24 * 3600
 unchanged pack gives the same package on any day."""
 
 
+_FINGERPRINTED = tuple(name for name in FIELDS if name != "Provenance")
+
 _Pack = tuple[str, str]
 """A pack's name and language."""
 
@@ -171,7 +173,7 @@ def _digest(length: int, *parts: str) -> str:
 def fingerprint(note: Note) -> str:
     """What Anki would store of a note, in 16 hexadecimal digits. Not counted are the deck and the order, which Anki
     takes at the first import only, and the provenance, which tells of which pack version the content is."""
-    fields = [note.fields.get(name, "") for name in FIELDS if name != "Provenance"]
+    fields = [note.fields.get(name, "") for name in _FINGERPRINTED]
     return _digest(16, json.dumps([note.origin.kind.value, fields, note.tags], ensure_ascii=False))
 
 

@@ -34,6 +34,9 @@ class Kind(Enum):
     PROBE = "probe"
     DRILL = "drill"
 
+    # Every one is there once. An Enum would hash its name anew each time, in Python, and kinds are in most keys.
+    __hash__ = object.__hash__
+
 
 @dataclass(frozen=True, order=True)
 class Position:
