@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 
 import pytest
 from anki_collection import package_database
-from deck_builder import pack_text
+from deck_builder import Deck, pack_text
 from hypothesis import given
 from hypothesis import strategies as st
 from package_samples import make, write
 
 from ladderdeck import rich
 from ladderdeck.compose import compose
+from ladderdeck.ledger import ledger_data, read_ledger, write_ledger
 from ladderdeck.model import LONGEST_TOPIC, Kind, Position, Text
 from ladderdeck.parser import parse_pack
 from ladderdeck.rich import render_point, render_rich, work_of
@@ -76,6 +78,18 @@ def test_500_decks_are_one_row(tmp_path: Path) -> None:
     rows = database.execute("SELECT n.guid, c.did FROM notes n JOIN cards c ON c.nid = n.id").fetchall()
     assert dict(rows) == {note.guid: names[note.note.deck] for note in notes}
     database.close()
+
+
+def test_a_ledgers_bytes_are_its_text_and_a_build_leaves_python_as_it_was(tmp_path: Path) -> None:
+    before = gc.get_threshold()
+    deck = Deck(tmp_path)
+    deck.write("p", {"话题": ["why 甲", "how 乙"], "other": ["what", "when"]})
+    deck.build()
+    assert gc.get_threshold() == before
+    data = deck.ledger_file.read_bytes()
+    ledger, problems = read_ledger(data.decode(), "ledger.json")
+    assert not problems
+    assert data == ledger_data(ledger) == write_ledger(ledger).encode()
 
 
 # What is skipped would have changed nothing

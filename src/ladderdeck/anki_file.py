@@ -106,7 +106,8 @@ class _Package(genanki.Package):  # type: ignore[misc]
         for note in self.notes:
             note.store(cursor)
         # Cards share nothing with their neighbours, and in the order of their ids they are written fastest.
-        cursor.executemany(_INSERT_CARD, sorted(note.card() for note in self.notes))
+        by_id = sorted(self.notes, key=lambda note: note.note_id)
+        cursor.executemany(_INSERT_CARD, (note.card() for note in by_id))
 
     def write_database(self, file: Path) -> None:
         """Write the package's database into a new file."""

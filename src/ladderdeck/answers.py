@@ -29,7 +29,7 @@ _KEYS = ("pack", "topic", "language")
 _SOURCES = re.compile(r"(?:来源|Sources?)\s*[：:]\s*", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class KeyPoint:
     """One testable clause of an answer; ``must`` marks one that the answer cannot do without."""
 
@@ -37,7 +37,7 @@ class KeyPoint:
     must: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What a file says under one `##` heading.
 

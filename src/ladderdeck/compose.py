@@ -42,7 +42,8 @@ def compose(
     notes: list[Note] = []
     for pack in sorted(packs, key=lambda p: (p.name, p.language.value)):
         own = [drill for drill in drills if drill.placed.pack is pack]
-        notes.extend(_Composer(pack, settings, answers or {}, own).notes())
+        deck = settings.deck_name(pack.name, pack.language)
+        notes.extend(_Composer(pack, settings, answers or {}, own, deck).notes())
     return tuple(notes)
 
 
@@ -75,6 +76,7 @@ class _Composer:
     settings: Settings
     answers: Mapping[ItemKey, AnswerHtml]
     drills: Sequence[DrillHtml]
+    deck: str
 
     def notes(self) -> Iterator[Note]:
         places: Counter[tuple[Kind, str]] = Counter()
@@ -134,9 +136,8 @@ class _Composer:
             *tags,
         )
         origin = Origin(pack.name, pack.language.value, kind, topic, text.text, 0)
-        deck = self.settings.deck_name(pack.name, pack.language)
         answer = self._answer(kind, topic, asked or text.text)
-        return Note(origin, {**common, **answer, **fields}, tuple(sorted(all_tags)), deck, 0, text.position)
+        return Note(origin, {**common, **answer, **fields}, tuple(sorted(all_tags)), self.deck, 0, text.position)
 
     def _answer(self, kind: Kind, topic: str, text: str) -> dict[str, str]:
         answer = self.answers.get(ItemKey(self.pack.name, self.pack.language.value, kind, topic, text), AnswerHtml())

@@ -39,7 +39,7 @@ class Change(Enum):
     UNCHANGED = "unchanged"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Changed:
     """What happened to one note: its entry now, and before (None for a new one)."""
 
