@@ -21,7 +21,7 @@ LIKE_ENOUGH = 0.62
 """How alike a heading and an item must be (0 to 1) for the answer to go along with a reworded item."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ItemKey:
     """What names an item across packs: its pack and language, its kind, its topic's title ('' for a probe), its text."""
 
@@ -32,7 +32,7 @@ class ItemKey:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Answered:
     """An answer that has found its item; ``stale`` where the item is worded otherwise than the heading."""
 

@@ -6,6 +6,7 @@ the list that follows it holds the key points, the rest is the details. `#` head
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ _KEYS = ("pack", "topic", "language")
 _SOURCES = re.compile(r"(?:来源|Sources?)\s*[：:]\s*", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class KeyPoint:
     """One testable clause of an answer; ``must`` marks one that the answer cannot do without."""
 
@@ -36,7 +37,7 @@ class KeyPoint:
     must: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What a file says under one `##` heading.
 
@@ -104,6 +105,12 @@ def _value(reader: YamlReader, entries: Mapping[str, Any], key: str) -> Text:
     return Text(reader.text(node, key), position)
 
 
+@functools.cache
+def _markdown() -> MarkdownIt:
+    """The one parser; it finds blocks only."""
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("inline")
+
+
 class _Body:
     """The body of one file, cut at its headings."""
 
@@ -113,8 +120,7 @@ class _Body:
         self.start = start
         self.environment: dict[str, Any] = {}
         self.problems: list[Problem] = []
-        markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("inline")
-        self.tokens = markdown.parse("\n".join(lines[start:]), self.environment)
+        self.tokens = _markdown().parse("\n".join(lines[start:]), self.environment)
 
     def answers(self) -> tuple[Answer, ...]:
         heads = [i for i, t in enumerate(self.tokens) if t.type == "heading_open" and t.tag in ("h1", "h2")]

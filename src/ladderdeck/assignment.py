@@ -28,9 +28,11 @@ def best_pairs(scores: Any, threshold: float, margin: float) -> list[Pair]:
     # What is below the threshold counts nothing, lest a hopeless pair spoil a good one.
     gains = numpy.round(scores, 6)
     gains[gains < threshold] = 0
-    rows, columns = numpy.indices(gains.shape)
-    # Far below the rounding, and least in sum where the order is kept: ties fall alike on every machine.
-    chosen = _assigned(gains - 1e-13 * (rows - columns) ** 2)
+    columns, ordered = numpy.arange(gains.shape[1]), gains.copy()
+    for row in range(len(ordered)):
+        # Far below the rounding, and least in sum where the order is kept: ties fall alike on every machine.
+        ordered[row] -= 1e-13 * (row - columns) ** 2
+    chosen = _assigned(ordered)
     pairs = {int(row): int(column) for row, column in chosen if gains[row, column] > 0}
     owners = {column: row for row, column in pairs.items()}
     return [

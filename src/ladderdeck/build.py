@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from .home import find_home
 from .identity import Change, Changed, Identified, Scope, identify
 from .inputs import Inputs, read_inputs
 from .kept import kept_parse
-from .ledger import Ledger, write_ledger
+from .ledger import Ledger, ledger_data
 from .library import Parse, read_library
 from .model import Kind, Language, Position, Problem, Severity
 from .note import IdentifiedNote, Note
@@ -66,13 +68,25 @@ def build(request: Request, report: Report = silent, store: Store = NO_STORE) ->
     if request.dry_run:
         return _build(request, report, store)
     try:
-        with only_one((home.ledger, request.output)):
+        with only_one((home.ledger, request.output)), _seldom_collecting():
             return _build(request, report, store)
     except TimeoutError:
         return Outcome(problems=(busy(home.ledger),))
     except OSError as error:
         # What reading and writing meet is among the problems already: this is about the folder for temporary files.
         return Outcome(problems=(unwritable(Path(error.filename or tempfile.gettempdir()), error),))
+
+
+@contextlib.contextmanager
+def _seldom_collecting() -> Iterator[None]:
+    """Let Python look for cycles of objects seldom: a build makes many objects and hardly a cycle, and each look goes
+    through all of them."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _build(request: Request, report: Report, store: Store) -> Outcome:
@@ -179,7 +193,7 @@ def without_ledger(inputs: Inputs, former: Former, guids: Iterable[str]) -> tupl
 
 def _ledger_content(ledger: Ledger, known: bytes) -> bytes:
     """The ledger as its file's content. One that was checked out with other line ends stays as it is."""
-    data = write_ledger(ledger).encode("utf-8", "surrogatepass")
+    data = ledger_data(ledger)
     return known if known.replace(b"\r\n", b"\n") == data else data
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 
 from .answer_html import AnswerHtml
 from .answering import ItemKey
 from .drill_html import DrillHtml
 from .ledger import Entry
-from .model import Kind, Language, Pack, Rung, Text, Topic
+from .model import LONGEST_TOPIC, Kind, Language, Pack, Rung, Text, Topic
 from .note import Note, Origin
 from .render import render_text
 from .settings import Settings
@@ -41,7 +42,8 @@ def compose(
     notes: list[Note] = []
     for pack in sorted(packs, key=lambda p: (p.name, p.language.value)):
         own = [drill for drill in drills if drill.placed.pack is pack]
-        notes.extend(_Composer(pack, settings, answers or {}, own).notes())
+        deck = settings.deck_name(pack.name, pack.language)
+        notes.extend(_Composer(pack, settings, answers or {}, own, deck).notes())
     return tuple(notes)
 
 
@@ -74,12 +76,15 @@ class _Composer:
     settings: Settings
     answers: Mapping[ItemKey, AnswerHtml]
     drills: Sequence[DrillHtml]
+    deck: str
 
     def notes(self) -> Iterator[Note]:
         places: Counter[tuple[Kind, str]] = Counter()
         for due, note in enumerate(self._in_order()):
-            group = (note.origin.kind, note.origin.topic)
-            yield replace(note, due=due, origin=replace(note.origin, place=places[group]))
+            made = note.origin
+            group = (made.kind, made.topic)
+            origin = Origin(made.pack, made.language, made.kind, made.topic, made.wording, places[group])
+            yield Note(origin, note.fields, note.tags, note.deck, due, note.position)
             places[group] += 1
 
     def _in_order(self) -> Iterator[Note]:
@@ -92,13 +97,13 @@ class _Composer:
         }
         kinds = self.settings.kinds
         tags = topic_tags(self.pack.name, (topic.title.text for topic in self.pack.topics))
-        for topic, topic_tag in zip(self.pack.topics, tags, strict=True):
+        for topic, topic_tag in zip(map(_within_limits, self.pack.topics), tags, strict=True):
             shared = _shared_fields(topic)
             for kind in kinds:
                 if kind in makers:
                     for note in makers[kind](topic):
-                        fields = {**shared, **note.fields}
-                        yield replace(note, fields=fields, tags=tuple(sorted((*note.tags, topic_tag))))
+                        fields, all_tags = {**shared, **note.fields}, tuple(sorted((*note.tags, topic_tag)))
+                        yield Note(note.origin, fields, all_tags, note.deck, note.due, note.position)
         if Kind.PROBE in kinds:
             yield from self._probes()
         if Kind.RED_FLAG in kinds:
@@ -120,7 +125,7 @@ class _Composer:
             "Question": question,
             "Pack": render_text(pack.name),
             "Language": _LANG_ATTRIBUTE[pack.language],
-            "Provenance": " · ".join(render_text(part) for part in (pack.name, pack.version, pack.blob) if part),
+            "Provenance": _provenance(pack.name, pack.version, pack.blob),
         }
         all_tags = (
             *(tag("domain", domain) for domain in pack.domains or ("all",)),
@@ -131,9 +136,8 @@ class _Composer:
             *tags,
         )
         origin = Origin(pack.name, pack.language.value, kind, topic, text.text, 0)
-        deck = self.settings.deck_name(pack.name, pack.language)
         answer = self._answer(kind, topic, asked or text.text)
-        return Note(origin, {**common, **answer, **fields}, tuple(sorted(all_tags)), deck, 0, text.position)
+        return Note(origin, {**common, **answer, **fields}, tuple(sorted(all_tags)), self.deck, 0, text.position)
 
     def _answer(self, kind: Kind, topic: str, text: str) -> dict[str, str]:
         answer = self.answers.get(ItemKey(self.pack.name, self.pack.language.value, kind, topic, text), AnswerHtml())
@@ -189,6 +193,20 @@ class _Composer:
         for red_flag in self.pack.red_flags:
             fields = {"Topic": _block(red_flag.key)} if red_flag.key else {}
             yield self._note(Kind.RED_FLAG, "", red_flag.flag, _block(red_flag.flag.text), fields)
+
+
+def _within_limits(topic: Topic) -> Topic:
+    """The topic, or the beginning of one that is too long: no build takes that, but a preview shows what it can."""
+    if max(len(topic.rungs), len(topic.signs), len(topic.red_flags)) <= LONGEST_TOPIC:
+        return topic
+    cut = slice(LONGEST_TOPIC)
+    return Topic(topic.title, topic.rungs[cut], topic.signs[cut], topic.red_flags[cut])
+
+
+@lru_cache(maxsize=16)
+def _provenance(*parts: str) -> str:
+    """A pack's name, version and blob on one line: one text, and not as many as the pack has notes."""
+    return " · ".join(render_text(part) for part in parts if part)
 
 
 def _shared_fields(topic: Topic) -> dict[str, str]:

@@ -21,6 +21,8 @@ KEPT_RETIRED = 60 * 24 * 3600
 unchanged pack gives the same package on any day."""
 
 
+_FINGERPRINTED = tuple(name for name in FIELDS if name != "Provenance")
+
 _Pack = tuple[str, str]
 """A pack's name and language."""
 
@@ -37,7 +39,7 @@ class Change(Enum):
     UNCHANGED = "unchanged"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Changed:
     """What happened to one note: its entry now, and before (None for a new one)."""
 
@@ -101,10 +103,14 @@ def _first_worded(origins: Sequence[Origin], found: Mapping[int, Entry], ledger:
     began. The ledger knows the last wording only, but the guid was made of the first."""
     used = {entry.guid for entry in found.values()}
     result: dict[int, Entry] = {}
+    if not any(entry.retired for entry in ledger.notes.values()):
+        return result
     for own_topic in (True, False):
         for index, origin in enumerate(origins):
+            if index in found or index in result:
+                continue
             entry = ledger.notes.get(next(_candidates(origin)))
-            if index in found or index in result or entry is None or not entry.retired or entry.guid in used:
+            if entry is None or not entry.retired or entry.guid in used:
                 continue
             if not own_topic or wording_key(entry.topic) == wording_key(origin.topic):
                 result[index] = entry
@@ -167,7 +173,7 @@ def _digest(length: int, *parts: str) -> str:
 def fingerprint(note: Note) -> str:
     """What Anki would store of a note, in 16 hexadecimal digits. Not counted are the deck and the order, which Anki
     takes at the first import only, and the provenance, which tells of which pack version the content is."""
-    fields = [note.fields.get(name, "") for name in FIELDS if name != "Provenance"]
+    fields = [note.fields.get(name, "") for name in _FINGERPRINTED]
     return _digest(16, json.dumps([note.origin.kind.value, fields, note.tags], ensure_ascii=False))
 
 
@@ -193,6 +199,8 @@ def _entry(note: Note, guid: str, before: Entry | None, now: int, retired: int =
         provenance,
         retired,
     )
+    if note.fields.get("Provenance") == provenance:
+        return entry, note
     return entry, replace(note, fields={**note.fields, "Provenance": provenance})
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .wording import wording_key
@@ -26,6 +26,9 @@ _COMMON = 0.05
 
 _FEW = 1000
 """Pairs of texts up to which comparing them one by one takes less time than to import scipy."""
+
+_STRIP = 64
+"""Rows of a matrix that are computed at a time."""
 
 _LATIN = re.compile(r"[a-z0-9][a-z0-9+#./_-]*", re.IGNORECASE)
 _TOKEN = re.compile(rf"{_LATIN.pattern}|[^\W\d_a-z]+", re.IGNORECASE)
@@ -51,26 +54,40 @@ def likeness(texts: Sequence[str], others: Sequence[str]) -> Any:
     from rapidfuzz import fuzz, process
 
     keys, other_keys = ([wording_key(text).casefold() for text in side] for side in (texts, others))
-    characters = process.cdist(keys, other_keys, scorer=fuzz.ratio, workers=-1).astype(numpy.float64) / 100
     words, other_words = ([weighted_words(text) for text in side] for side in (texts, others))
-    shared = _shared(words, other_words)
+    shared_by = _sharing(words, other_words)
     sums, other_sums = (numpy.array([sum(bag.values()) for bag in side]) for side in (words, other_words))
-    both = numpy.add.outer(sums, other_sums)
-    shorter = numpy.minimum.outer(sums, other_sums)
-    # A text without a single word, such as an emoji, has nothing but its characters.
-    wordless = shorter == 0
-    result = CHARACTERS * characters
-    result += WORDS * 2 * shared / numpy.where(wordless, 1, both)
-    result += PART * shared / numpy.where(wordless, 1, shorter)
-    return numpy.where(wordless, characters, result)
+    result = numpy.empty((len(texts), len(others)))
+    # In strips that fit into a processor's cache.
+    for start in range(0, len(texts), _STRIP):
+        strip = slice(start, start + _STRIP)
+        characters = process.cdist(keys[strip], other_keys, scorer=fuzz.ratio, workers=-1).astype(numpy.float64) / 100
+        shared = shared_by(strip)
+        both = numpy.add.outer(sums[strip], other_sums)
+        shorter = numpy.minimum.outer(sums[strip], other_sums)
+        # A text without a single word, such as an emoji, has nothing but its characters.
+        wordless = shorter == 0
+        alike = CHARACTERS * characters
+        alike += WORDS * 2 * shared / numpy.where(wordless, 1, both)
+        alike += PART * shared / numpy.where(wordless, 1, shorter)
+        result[strip] = numpy.where(wordless, characters, alike)
+    return result
 
 
-def _shared(words: Sequence[dict[str, float]], other_words: Sequence[dict[str, float]]) -> Any:
-    """The weight of the words that two texts share, for each pair."""
-    if len(words) * len(other_words) <= _FEW:
-        import numpy
+def _sharing(words: Sequence[dict[str, float]], others: Sequence[dict[str, float]]) -> Callable[[slice], Any]:
+    """A function from some of the rows to the weight of the words that two texts share, for each pair."""
+    import numpy
 
-        return numpy.array([[_shared_by(one, other) for other in other_words] for one in words], dtype=float)
+    if len(words) * len(others) <= _FEW:
+        return lambda strip: numpy.array(
+            [[_shared_by(one, other) for other in others] for one in words[strip]], dtype=float
+        )
+    one, other = _matrices(words, others)
+    return lambda strip: (one[strip] @ other).toarray()
+
+
+def _matrices(words: Sequence[dict[str, float]], other_words: Sequence[dict[str, float]]) -> Any:
+    """Two sparse matrices of which the product is the weight of the words that two texts share, for each pair."""
     from scipy.sparse import csr_matrix
 
     numbers: dict[str, int] = {}
@@ -82,7 +99,7 @@ def _shared(words: Sequence[dict[str, float]], other_words: Sequence[dict[str, f
         weights = [weight**0.5 for bag in side for weight in bag.values()]
         matrices.append((weights, (rows, columns), len(side)))
     one, other = (csr_matrix((w, at), shape=(length, len(numbers) or 1)) for w, at, length in matrices)
-    return (one @ other.T).toarray()
+    return one, other.T.tocsr()
 
 
 def _shared_by(one: dict[str, float], other: dict[str, float]) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .model import Position, Text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Located:
     """A run of text put together from pieces of a file's lines.
 

@@ -135,14 +135,17 @@ class _Matcher:
             groups[(origin.pack, origin.language), origin.kind, self.keys[index]].append(index)
         candidates: dict[tuple[_Pack, Kind, str], list[Entry]] = defaultdict(list)
         for entry in self.entries:
-            for key in sorted({wording_key(text) for text in (entry.text, *entry.also)}):
-                if (self.packs[entry.guid], entry.kind, key) in groups:
-                    candidates[self.packs[entry.guid], entry.kind, key].append(entry)
+            keys = {wording_key(text) for text in (entry.text, *entry.also)}
+            for key in sorted(keys) if entry.also else keys:
+                group = (self.packs[entry.guid], entry.kind, key)
+                if group in groups:
+                    candidates[group].append(entry)
         for group, entries in candidates.items():
             if len(groups[group]) == 1 and len(entries) == 1 and entries[0].guid not in self.used:
                 self.take(groups[group][0], entries[0])
         self.learn_topics()
-        for group in sorted(candidates, key=lambda g: (g[0], g[1].value, g[2])):
+        several = [group for group in candidates if any(note not in self.found for note in groups[group])]
+        for group in sorted(several, key=lambda g: (g[0], g[1].value, g[2])):
             self._exact_several([n for n in groups[group] if n not in self.found], candidates[group])
 
     def _exact_several(self, notes: list[int], entries: list[Entry]) -> None:
@@ -219,12 +222,18 @@ class _Matcher:
 
         from .likeness import likeness
 
-        wording = likeness([self.origins[note].wording for note in notes], [entry.text for entry in entries])
-        topics = numpy.array([self.topic_keys[note] for note in notes])
-        same_topic = topics[:, None] == numpy.array([self._topic_of(entry) for entry in entries])[None, :]
+        scores = likeness([self.origins[note].wording for note in notes], [entry.text for entry in entries])
+        numbers: dict[str, int] = {}
+        topics = numpy.array([numbers.setdefault(self.topic_keys[note], len(numbers)) for note in notes])
+        other_topics = numpy.array([numbers.get(self._topic_of(entry), -1) for entry in entries])
         places = numpy.array([self.origins[note].place for note in notes])
-        distance = abs(numpy.subtract.outer(places, numpy.array([entry.place for entry in entries])))
-        return WORDING * wording + TOPIC * same_topic + PLACE / (1 + distance)
+        other_places = numpy.array([entry.place for entry in entries])
+        # Row by row and in place: whole matrices of a large pack would be fetched from memory again and again.
+        for row, (topic, place) in enumerate(zip(topics, places, strict=True)):
+            scores[row] *= WORDING
+            scores[row] += TOPIC * (other_topics == topic)
+            scores[row] += PLACE / (1 + abs(other_places - place))
+        return scores
 
     def ladders(self) -> None:
         """A topic that was renamed takes its ladder along, however its title changed."""

@@ -34,8 +34,11 @@ class Kind(Enum):
     PROBE = "probe"
     DRILL = "drill"
 
+    # Every one is there once. An Enum would hash its name anew each time, in Python, and kinds are in most keys.
+    __hash__ = object.__hash__
 
-@dataclass(frozen=True, order=True)
+
+@dataclass(frozen=True, slots=True, order=True)
 class Position:
     """A place in a file: its path as the user gave it, the line and the column, both counted from 1, in characters."""
 
@@ -47,7 +50,7 @@ class Position:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Problem:
     """Something wrong with what the user wrote: what it is, where, and what to do about it.
 
@@ -61,7 +64,7 @@ class Problem:
     hint: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Text:
     """A piece of the document's source text, as written, and where it begins."""
 
@@ -69,7 +72,7 @@ class Text:
     position: Position
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Rung:
     """One step of a ladder: its whole source text, and the questions in it, of which there is at least one."""
 
@@ -77,7 +80,7 @@ class Rung:
     questions: tuple[Text, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RedFlag:
     """A red flag that no topic is near enough to, and the key that its line began with ('' for a line without one)."""
 
@@ -85,7 +88,12 @@ class RedFlag:
     flag: Text
 
 
-@dataclass(frozen=True)
+LONGEST_TOPIC = 200
+"""Rungs, signs and red flags that a topic may have, of each. All notes of a topic show them: a package grows with their
+square. Four are usual."""
+
+
+@dataclass(frozen=True, slots=True)
 class Topic:
     """One subject that is asked about: its ladder, the signs of a solid answer, and the red flags linked to it."""
 
@@ -95,7 +103,7 @@ class Topic:
     red_flags: tuple[Text, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Probe:
     """'Resume says X' and what an interviewer then presses on; ``follow_up`` is empty where the line has no arrow."""
 
@@ -103,7 +111,7 @@ class Probe:
     follow_up: Text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Pack:
     """One ladder document.
 

@@ -30,7 +30,7 @@ FIELDS = (
 """The field list of every note type, in order. **Frozen**: Anki stops updating all notes of a type whose list changes."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where in the packs a note comes from: what identity needs to find the note again after an edit.
 
@@ -46,7 +46,7 @@ class Origin:
     place: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Note:
     """A note before it has an identity: its content as Anki would store it.
 
@@ -63,7 +63,7 @@ class Note:
     position: Position | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class IdentifiedNote:
     """A note that Anki can recognise: ``guid`` never changes, ``modified`` (Unix seconds) moves with the content."""
 

@@ -6,6 +6,7 @@ definitions, HTML and indented code do not exist here: in a pack they are text t
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -77,14 +78,19 @@ def outline(body: Sequence[str], file: str, first_line: int) -> Outline:
 
     ``body`` are its lines without line ends, ``first_line`` the number of the first of them in the file, from 1.
     """
-    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": NESTING_LIMIT})
-    markdown.disable(["code", "html_block", "reference", "inline"])
-    tokens = markdown.parse("\n".join(body))
+    tokens = _markdown().parse("\n".join(body))
     deep = next((t.map[0] + first_line for t in tokens if t.level >= NESTING_LIMIT - 1 and t.map), None)
     unclosed = next((t.map[0] + first_line for t in tokens if t.type == "fence" and t.map and _is_open(t, body)), None)
     source = _Source(body, file, first_line)
     blocks = tuple(block for node in SyntaxTreeNode(tokens).children for block in source.blocks(node))
     return Outline(blocks, deep, unclosed)
+
+
+@functools.cache
+def _markdown() -> MarkdownIt:
+    """The one parser; it finds blocks only."""
+    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": NESTING_LIMIT})
+    return markdown.disable(["code", "html_block", "reference", "inline"])
 
 
 def _is_open(fence: Token, body: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from .front_matter import Head, read_head
 from .labels import LABEL_HINT, SECTION_HEADINGS, Item, Section, label_of, section_hint, section_of
 from .linking import RedFlagLine, link
 from .located import Located
-from .model import Language, Pack, Position, Probe, Problem, RedFlag, Rung, Severity, Text, Topic
+from .model import LONGEST_TOPIC, Language, Pack, Position, Probe, Problem, RedFlag, Rung, Severity, Text, Topic
 from .outline import NESTING_LIMIT, Block, Heading, outline
 from .reading import decode
 from .slips import slips
@@ -212,6 +212,8 @@ def _check_topic(title: Text, signs: list[Text], seen: set[Item], draft: _Draft)
     if first is not title and title.text:
         message = f"the topic `{title.text}` stands twice, first in line {first.position.line}"
         draft.error("duplicate-topic", title.position, message, "rename one of the two, or put them together")
+    if len(signs) > LONGEST_TOPIC:
+        _too_many(title, "signs", signs[LONGEST_TOPIC], len(signs), draft)
     if not signs:
         what = "no text behind its signs" if Item.SIGNS in seen else "no signs"
         draft.error("no-signs", title.position, f"the topic `{title.text}` has {what}", LABEL_HINT)
@@ -219,6 +221,8 @@ def _check_topic(title: Text, signs: list[Text], seen: set[Item], draft: _Draft)
 
 def _check_ladder(title: Text, rungs: list[Rung], seen: set[Item], empty_rungs: bool, draft: _Draft) -> None:
     name = f"the topic `{title.text}`"
+    if len(rungs) > LONGEST_TOPIC:
+        _too_many(title, "rungs", rungs[LONGEST_TOPIC].text, len(rungs), draft)
     if not rungs and not empty_rungs:
         what = "an empty ladder" if Item.LADDER in seen else "no ladder"
         draft.error("no-ladder", title.position, f"{name} has {what}", LABEL_HINT)
@@ -230,6 +234,14 @@ def _check_ladder(title: Text, rungs: list[Rung], seen: set[Item], empty_rungs: 
         if first.setdefault(wording_key(rung.text.text), rung) is not rung:
             message = f"the rung `{rung.text.text}` stands twice in {name}"
             draft.error("duplicate-rung", rung.text.position, message, "remove or reword one of the two")
+
+
+def _too_many(title: Text, what: str, first: Text, count: int, draft: _Draft) -> None:
+    """Report that a topic has more than :data:`LONGEST_TOPIC`; ``first`` is the first one that is too many."""
+    message = (
+        f"the topic `{title.text}` has {count} {what}; more than {LONGEST_TOPIC} make no useful card, and are refused"
+    )
+    draft.error(f"too-many-{what.replace(' ', '-')}", first.position, message, "make several topics of this one")
 
 
 def _without_repeats(texts: Iterable[Text], what: str, draft: _Draft) -> list[Text]:
@@ -264,6 +276,9 @@ def _link_red_flags(draft: _Draft) -> tuple[tuple[RedFlag, ...], tuple[Topic, ..
             loose.extend(RedFlag(key, flag) for flag in flags)
         else:
             linked[topic].extend(flags)
+    for owner, own in zip(draft.topics, linked, strict=True):
+        if len(own) > LONGEST_TOPIC:
+            _too_many(owner.title, "red flags", own[LONGEST_TOPIC], len(own), draft)
     topics = tuple(
         Topic(t.title, t.rungs, t.signs, tuple(_without_repeats(flags, "red flag", draft)))
         for t, flags in zip(draft.topics, linked, strict=True)

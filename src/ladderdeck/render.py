@@ -29,11 +29,13 @@ _FORMULA_AND_STOP = re.compile(r"<[^>]*>|(\\\((?:(?!\\\)).)*\\\)[，。；：、
 _INFO_WORD = re.compile(r"[\w+#.-]+")
 
 
+@functools.lru_cache(maxsize=1024)
 def render_text(source: str) -> str:
     """The HTML of one item of a pack: its text as it was written, code, bold, links and math as markup.
 
     The result is inline, but for fenced blocks, which become ``<pre>``; line breaks are ``<br>``. It is NFC, and nothing
-    in it is live in Anki: no ``[sound:…]``, no ``\\(…\\)`` but the math that was meant.
+    in it is live in Anki: no ``[sound:…]``, no ``\\(…\\)`` but the math that was meant. The last thousand are remembered,
+    for a rung stands on its own card, on those before and behind it, and in the ladder on every card of its topic.
     """
     return "".join(_inline(text) if opening is None else _fence(opening, text) for opening, text in _pieces(source))
 

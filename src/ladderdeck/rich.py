@@ -25,6 +25,8 @@ from .render import harmless, install_math, keep_stops, show_math, show_text
 from .worked import Worked, work
 
 _FOLLOWABLE = re.compile(r"(?:https?://|mailto:)\S")
+_INLINE_MARK = re.compile(r"[`*_\[<&\\$\n\r\0]")
+"""What a piece of inline Markdown must hold to be more than its text; without, the parser is not needed."""
 
 Picture = Callable[[str, Position], "str | None"]
 """What gives the packaged name of an image by its destination in Markdown, or None (and reports why) without one."""
@@ -47,6 +49,8 @@ def render_rich(source: Text, worked: Worked, references: Mapping[str, Any], pic
 
 def render_point(source: Text, worked: Worked, references: Mapping[str, Any], picture: Picture) -> Rich:
     """Render one line, such as a key point, without a paragraph around it."""
+    if not _INLINE_MARK.search(source.text):
+        return Rich(show_text(unicodedata.normalize("NFC", source.text)), ())
     page = _Page(source, worked, picture)
     tokens = _markdown().parseInline(unicodedata.normalize("NFC", source.text), {"references": dict(references)})
     return Rich(page.inline(tokens[0].children or (), 0), tuple(page.problems))
@@ -55,10 +59,16 @@ def render_point(source: Text, worked: Worked, references: Mapping[str, Any], pi
 def work_of(source: Text) -> tuple[Worked, tuple[Problem, ...]]:
     """The calculations in the `calc` blocks of a piece of Markdown, computed, and what is wrong with them."""
     blocks = []
-    for token in _markdown().parse(source.text):
+    for token in _markdown().parse(source.text) if _may_calculate(source.text) else ():
         if token.type == "fence" and _word(token) == "calc" and token.map:
             blocks.append(Text(token.content, Position(source.position.file, source.position.line + token.map[0] + 1)))
     return work(blocks)
+
+
+def _may_calculate(text: str) -> bool:
+    """Whether a text may hold a `calc` block: a fence, and the word, perhaps with an entity or a backslash."""
+    fenced = "```" in text or "~~~" in text
+    return fenced and ("calc" in text.lower() or "&" in text or "\\" in text)
 
 
 @dataclass
@@ -182,17 +192,31 @@ def _word(token: Token) -> str:
 
 
 def _highlighted(code: str, language: str) -> str:
-    # Pygments costs more to import than a deck without code should pay.
     from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import get_lexer_by_name
     from pygments.util import ClassNotFound
 
     try:
-        lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+        lexer = _lexer(language)
     except ClassNotFound:
         return show_text(code)
-    return harmless(highlight(code, lexer, HtmlFormatter(nowrap=True)).rstrip("\n"))
+    return harmless(highlight(code, lexer, _formatter()).rstrip("\n"))
+
+
+# Pygments costs more to import than a deck without code should pay.
+
+
+@functools.lru_cache(maxsize=64)
+def _lexer(language: str) -> Any:
+    from pygments.lexers import get_lexer_by_name
+
+    return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+
+
+@functools.cache
+def _formatter() -> Any:
+    from pygments.formatters import HtmlFormatter
+
+    return HtmlFormatter(nowrap=True)
 
 
 @functools.cache

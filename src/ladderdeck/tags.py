@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import unicodedata
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ _FULL_WIDTH = {c: chr(ord(c) + 0xFEE0) for c in "*_\"'():\\,&<>;?|[]{}!^~`@%$="}
 """What Anki's search or a template could take as an operator is written in its full-width form: still legible."""
 
 
+@functools.lru_cache(maxsize=4096)
 def tag(*parts: str) -> str:
     """A hierarchical tag, such as ``topic::pack::title``; each part is made fit for a tag."""
     return "::".join(_fit(part) for part in parts)
@@ -43,6 +45,7 @@ def topic_tags(pack: str, titles: Iterable[str]) -> tuple[str, ...]:
     return tuple(tags)
 
 
+@functools.lru_cache(maxsize=4096)
 def _fit(name: str) -> str:
     name = unicodedata.normalize("NFC", name)
     visible = "".join(c for c in name if not unicodedata.category(c).startswith("C") or c == "\u200d" or c.isspace())
