@@ -27,6 +27,10 @@ def _topic(number: int = 0, ladder: str = "why → how", signs: str = "one; two"
     return f"\n### Topic number {number}\n- Ladder: {ladder}\n- Signs of a solid answer: {signs}\n"
 
 
+def _rungs(count: int) -> str:
+    return " → ".join(f"what of {number}" for number in range(count))
+
+
 def _one_line(character: str) -> Callable[[int], _Files]:
     return lambda n: _pack(_topic(ladder=f"why {character * n} → how"))
 
@@ -51,10 +55,8 @@ CASES: Mapping[str, tuple[int, Callable[[int], _Files]]] = {
     "one line of [ in an answer": (500_000, _answer(lambda n: "[" * n)),
     "one line of * in an answer": (500_000, _answer(lambda n: "*" * n)),
     "topics in a pack": (2500, lambda n: _pack(*(_topic(number) for number in range(n)))),
-    "rungs in a topic": (
-        5000,
-        lambda n: _pack(_topic(ladder=" → ".join(f"what of {number}" for number in range(n)))),
-    ),
+    "rungs in a topic": (5000, lambda n: _pack(_topic(ladder=_rungs(n)))),
+    "topics of 200 rungs": (5, lambda n: _pack(*(_topic(number, ladder=_rungs(200)) for number in range(n)))),
     "decks": (250, _many_packs),
     "brackets in each other": (5000, lambda n: _pack(_topic(ladder=f"why {'(' * n}a{')' * n} → how"))),
     "quotes in each other, in an answer": (5000, _answer(lambda n: "> " * n + "deep")),
@@ -70,7 +72,7 @@ def pathological(plan: Plan, results: Results) -> None:
         results.add("pathological", SMALL, 0, small.run(program(), output=small.output)[0])
     for number, (name, (size, files)) in enumerate(CASES.items()):
         for times in (1, 2):
-            n = size * times * plan.scale // 100
+            n = max(1, size * plan.scale // 100) * times
             plan.say(f"{name}: {n}")
             place = _place(plan, f"odd-{number}-{times}", files(n))
             try:
