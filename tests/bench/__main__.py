@@ -1,12 +1,14 @@
 """`make bench`: measure, print the table with every goal and its verdict, and keep the figures as JSON.
 
-No figure ever fails a run: the exit code is 0 but for wrong usage (2), or where outputs differ that must not (1).
+No figure ever fails a run: the exit code is 0 but for wrong usage (2), where outputs differ that must not (1), and after
+Ctrl-C (130), when what was measured until then is shown.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -32,10 +34,17 @@ PARTS: dict[str, Callable[[Plan, Results], None]] = {
 }
 
 
+_INTERRUPTED = 130
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the parts that are asked for. Returns the exit code."""
-    asked = _parser().parse_args(arguments)
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    if not hasattr(os, "wait4"):
+        parser.error("what a process costs can be asked on Linux and macOS only")
     results, facts = Results(), machine()
+    stopped = False
     with tempfile.TemporaryDirectory(prefix="ladderdeck-bench-") as folder:
         plan = Plan(asked.sizes, asked.library, asked.rounds, Path(folder), asked.peers.resolve(), asked.scale, _say)
         for name in asked.parts:
@@ -43,6 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 PARTS[name](plan, results)
             except Failed as failed:
                 results.skip(name, "the rest of this part", failed)
+            except KeyboardInterrupt:
+                results.skip(name, "the rest", "stopped")
+                stopped = True
+                break
     _say("")
     found = verdicts(results, asked.sizes, asked.library, asked.scale)
     print(as_text(results, found, facts), end="")
@@ -50,6 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked.output.write_text(
         json.dumps(as_json(results, found, facts), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
     )
+    if stopped:
+        return _INTERRUPTED
     return 0 if all(check.holds for check in results.checks) else 1
 
 
@@ -66,10 +81,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
-    return number
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)
 
 
 def _sizes(text: str) -> tuple[int, ...]:

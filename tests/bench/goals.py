@@ -136,7 +136,7 @@ def _pathological(results: Results) -> Iterator[Verdict]:
             # Below a tenth of a second the noise is larger than what is measured.
             once, twice = (max(row.best().cpu - small.cpu, 0.1) for row in rows)
             refused = "" if all(row.best().out for row in rows) else ", refused with an error"
-            measured = f"{twice / once:.1f} ({once + small.cpu:.2f} s, {twice + small.cpu:.2f} s{refused})"
+            measured = f"{twice / once:.1f} ({rows[0].best().cpu:.2f} s, {rows[1].best().cpu:.2f} s{refused})"
             yield Verdict(f"{name}, {rows[1].size:,} to {rows[0].size:,}", "3", measured, _met(twice / once <= 3))
 
 

@@ -71,6 +71,7 @@ def builds(plan: Plan, results: Results) -> None:
             same = output.stat().st_mtime_ns == before
             results.check(f"an unchanged build of {size} notes writes nothing", same)
             if not number:
+                _check_without_a_store(place, size, first, results)
                 place.work("rows", output, rows)
                 compression = place.work("level", output)[1]["level"]
             plan.say(f"{size} notes, round {number + 1}: genanki and the floor")
@@ -78,6 +79,16 @@ def builds(plan: Plan, results: Results) -> None:
                 results.add("builds", name, size, place.work("raw", rows, place.folder / "raw.apkg", fields)[0])
             floor = place.work("floor", rows, place.folder / "floor.apkg", compression)[0]
             results.add("builds", FLOOR, size, floor)
+
+
+def _check_without_a_store(place: Workplace, size: int, expected: bytes, results: Results) -> None:
+    """Whether a build that may keep nothing between builds gives the same bytes, from packs alone and with the ledger."""
+    for kept in ((), (place.ledger,)):
+        place.forget(but=kept)
+        sample, _ = place.run(program(), output=place.output, LADDERDECK_CACHE="")
+        results.add("builds", f"cold, nothing kept{', with a ledger' if kept else ''}", size, sample)
+        same = place.output.read_bytes() == expected
+        results.check(f"{size} notes: the same bytes with and without what is kept between builds", same)
 
 
 def stages(plan: Plan, results: Results) -> None:

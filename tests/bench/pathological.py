@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from .measure import Failed, Workplace, program
+from .measure import Failed, Sample, Workplace, program
 from .parts import SMALL
 from .results import Plan, Results
 
 _LONGEST, _MEMORY = 60, 4 * 10**9
 """Seconds and bytes that a case may take."""
+_QUICK = 2
+"""Seconds below which a build is measured again."""
 
 _HEAD = "---\nname: {name}\ndescription: d\nkeywords: [k]\nlayer: base\n---\n\n## Frequently tested topics\n"
 _Files = Iterator[tuple[str, str]]
@@ -25,6 +27,10 @@ def _pack(*topics: str, name: str = "odd") -> _Files:
 
 def _topic(number: int = 0, ladder: str = "why → how", signs: str = "one; two") -> str:
     return f"\n### Topic number {number}\n- Ladder: {ladder}\n- Signs of a solid answer: {signs}\n"
+
+
+def _rungs(count: int) -> str:
+    return " → ".join(f"what of {number}" for number in range(count))
 
 
 def _one_line(character: str) -> Callable[[int], _Files]:
@@ -51,10 +57,8 @@ CASES: Mapping[str, tuple[int, Callable[[int], _Files]]] = {
     "one line of [ in an answer": (500_000, _answer(lambda n: "[" * n)),
     "one line of * in an answer": (500_000, _answer(lambda n: "*" * n)),
     "topics in a pack": (2500, lambda n: _pack(*(_topic(number) for number in range(n)))),
-    "rungs in a topic": (
-        5000,
-        lambda n: _pack(_topic(ladder=" → ".join(f"what of {number}" for number in range(n)))),
-    ),
+    "rungs in a topic": (5000, lambda n: _pack(_topic(ladder=_rungs(n)))),
+    "topics of 200 rungs": (5, lambda n: _pack(*(_topic(number, ladder=_rungs(200)) for number in range(n)))),
     "decks": (250, _many_packs),
     "brackets in each other": (5000, lambda n: _pack(_topic(ladder=f"why {'(' * n}a{')' * n} → how"))),
     "quotes in each other, in an answer": (5000, _answer(lambda n: "> " * n + "deep")),
@@ -63,24 +67,30 @@ CASES: Mapping[str, tuple[int, Callable[[int], _Files]]] = {
 
 
 def pathological(plan: Plan, results: Results) -> None:
-    """Build each case at n and at 2n."""
+    """Build each case at n and at 2n, in turn with a small pack; what is quick several times, since its noise is large."""
     small = _place(plan, "small", _pack(_topic()))
-    for _ in range(plan.rounds):
-        small.forget()
-        results.add("pathological", SMALL, 0, small.run(program(), output=small.output)[0])
     for number, (name, (size, files)) in enumerate(CASES.items()):
-        for times in (1, 2):
-            n = size * times * plan.scale // 100
-            plan.say(f"{name}: {n}")
-            place = _place(plan, f"odd-{number}-{times}", files(n))
-            try:
-                sample, _ = place.run(
-                    program("-q"), output=place.output, codes=(0, 1), longest=_LONGEST, memory=_MEMORY
-                )
-            except Failed as failed:
-                results.skip("pathological", f"{name}, {n:,}", failed)
+        n = max(1, size * plan.scale // 100)
+        places = {count: _place(plan, f"odd-{number}-{count}", files(count)) for count in (n, 2 * n)}
+        for _ in range(min(plan.rounds, 3)):
+            plan.say(f"{name}: {n} and {2 * n}")
+            small.forget()
+            results.add("pathological", SMALL, 0, small.run(program(), output=small.output)[0])
+            samples = [_measured(name, count, place, results) for count, place in places.items()]
+            if any(sample is None or sample.wall > _QUICK for sample in samples):
                 break
-            results.add("pathological", name, n, sample)
+
+
+def _measured(name: str, count: int, place: Workplace, results: Results) -> Sample | None:
+    """One build, which may be refused with an error; None where it does not end well, or not in time."""
+    place.forget()
+    try:
+        sample, _ = place.run(program("-q"), output=place.output, codes=(0, 1), longest=_LONGEST, memory=_MEMORY)
+    except Failed as failed:
+        results.skip("pathological", f"{name}, {count:,}", failed)
+        return None
+    results.add("pathological", name, count, sample)
+    return sample
 
 
 def _place(plan: Plan, name: str, files: _Files) -> Workplace:

@@ -37,6 +37,22 @@ _CHINESE_CASES = _listed("""
 写入突增的时候|主节点丢失以后|时钟回拨时|负载涨到十倍时|冷启动阶段|滚动升级期间|有一个慢节点时|在第九十九百分位上|跨两个地域时|磁盘写满时
 备份进行当中|切换后的第一分钟里|有一个远大于其他人的租户时
 """)
+_ENGLISH_KINDS = _listed("""
+adaptive|asynchronous|balanced|bounded|cold|compressed|concurrent|dedicated|deferred|degraded|dense|distributed|elastic
+encrypted|ephemeral|exclusive|external|fair|federated|global|hashed|hierarchical|hybrid|idle|immutable|incremental
+internal|isolated|layered|lazy|local|managed|mirrored|mutable|nested|offline|optimistic|ordered|paged|parallel|partial
+pinned|pooled|preemptive|primary|private|quantised|random|regional|remote|replicated|resident|rolling|sampled|secondary
+shared|sliding|sorted|sparse|speculative|stale|static|streaming|synchronous|tiered|transient|uniform|virtual|volatile|warm
+""")
+_ENGLISH_SOUNDS = _listed(
+    "ar|bel|cor|dun|el|fer|gal|hol|in|jor|kel|lam|mor|nar|ost|per|quil|ros|sten|tur|ul|ven|wes|yar|zen"
+)
+_CHINESE_SIGNS = (
+    "安保备本比编变标并步部测层查差超程持冲存单导点定动断端队对多发反范放分风服负复改概高根公共构关管规合后互环换恢活机基级集计记加间监减简检"
+    "渐交角接节结解界紧尽静局均开控快宽扩类冷离理历连量列临流路率乱轮慢密面命模内能配片平迁强切清区全权热任容入散上审升生失时识实示事收手书输数"
+    "私速算随损缩锁态提条停通同统图推外完网维文稳握无物误系细显线限相向消协写心信行型修虚序选压验样移异引映应用优预域原源约匀运载造增展占整证值"
+    "指制质中终重周主住注转状准资自总组最作"
+)
 _CODE = ("`p99`", "`fsync()`", "`List<T>`", "`a && b`", "`SELECT 1`", "`ttl=60`", "`retry(3)`", "`epoch`")
 _MATH = (r"$O(n \log n)$", r"$\lambda W$", r"$p^2$", r"$1-\alpha^k$", r"$\frac{1}{1-\rho}$", "$2Ps$")
 _ODD = ("a < b", "C++", "x & y", "snake_case_name", "2 * 3", "#1", "~/.cache", "50%")
@@ -67,8 +83,19 @@ class Words:
         return choices[int(self._random.random() * len(choices))]
 
     def thing(self) -> str:
-        """A noun."""
-        return self.one_of(_CHINESE_THINGS if self.chinese else _ENGLISH_THINGS)
+        """A noun; half of them with an adjective or a name, or in Chinese with a word of two random characters."""
+        draw = self._random.random()
+        if self.chinese:
+            noun = self.one_of(_CHINESE_THINGS)
+            return f"{self.one_of(_CHINESE_SIGNS)}{self.one_of(_CHINESE_SIGNS)}{noun}" if draw < 0.6 else noun
+        noun = self.one_of(_ENGLISH_THINGS)
+        if draw < 0.35:
+            return f"{self.one_of(_ENGLISH_KINDS)} {noun}"
+        return f"{self._name()} {noun}" if draw < 0.6 else noun
+
+    def _name(self) -> str:
+        """A name that nobody has heard of."""
+        return "".join(self.one_of(_ENGLISH_SOUNDS) for _ in range(self.number(2, 3))).capitalize()
 
     def title(self) -> str:
         """A topic's title."""
