@@ -58,7 +58,7 @@ CASES: Mapping[str, tuple[int, Callable[[int], _Files]]] = {
     "one line of * in an answer": (500_000, _answer(lambda n: "*" * n)),
     "topics in a pack": (2500, lambda n: _pack(*(_topic(number) for number in range(n)))),
     "rungs in a topic": (5000, lambda n: _pack(_topic(ladder=_rungs(n)))),
-    "topics of 200 rungs": (5, lambda n: _pack(*(_topic(number, ladder=_rungs(200)) for number in range(n)))),
+    "topics of 200 rungs": (20, lambda n: _pack(*(_topic(number, ladder=_rungs(200)) for number in range(n)))),
     "decks": (250, _many_packs),
     "brackets in each other": (5000, lambda n: _pack(_topic(ladder=f"why {'(' * n}a{')' * n} → how"))),
     "quotes in each other, in an answer": (5000, _answer(lambda n: "> " * n + "deep")),
