@@ -3,7 +3,6 @@
 It imports nothing at its top but what ends a process, so that even a Ctrl-C during the imports finds an answer.
 """
 
-import gc
 import os
 import signal
 import sys
@@ -15,6 +14,8 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line and exit; with one line and code 130 after Ctrl-C, whenever it comes."""
     try:
+        import gc
+
         # What is loaded stays: to look for garbage in it takes a tenth of the start.
         gc.disable()
         from .cli import main as command_line
