@@ -11,7 +11,7 @@
       press: function (button) { return "按「" + button + "」"; },
       button: { again: "重来 (Again)", hard: "困难 (Hard)", good: "良好 (Good)" },
       right: function (typed) { return "你算的 " + typed + " 在误差范围内"; },
-      mistake: function (typed) { return "你算的 " + typed + " 正是下面标出的错会得到的数"; },
+      mistake: function (typed) { return "你算的 " + typed + " 正是这个错会得到的数："; },
       power: function (typed, factor) { return "你算的 " + typed + " 差了 " + factor + " 倍，步骤都对的话"; },
       wrong: function (typed) { return "你算的 " + typed + " 不在误差范围内：对照步骤，看错在哪一步"; },
       unread: function (typed) { return "“" + typed + "” 读不成一个数，请自己对照"; },
@@ -21,7 +21,7 @@
       press: function (button) { return "Press " + button; },
       button: { again: "Again", hard: "Hard", good: "Good" },
       right: function (typed) { return "your " + typed + " is within the band"; },
-      mistake: function (typed) { return "your " + typed + " is what the mistake marked below gives"; },
+      mistake: function (typed) { return "your " + typed + " is what this mistake gives: "; },
       power: function (typed, factor) { return "your " + typed + " is off by a factor of " + factor + ", if the steps were right"; },
       wrong: function (typed) { return "Your " + typed + " is outside of the band: see at which step you left the path"; },
       unread: function (typed) { return "“" + typed + "” could not be read as a number, so judge for yourself"; },
@@ -134,7 +134,19 @@
     status.appendChild(reason);
     each(".mistake", function (item, number) {
       item.classList[number === best.mistake ? "add" : "remove"]("made");
+      // A copy of its nodes: in a formula its text is not what is seen.
+      if (number === best.mistake) reason.appendChild(withoutNumber(item));
     });
+  }
+
+  // What a mistake is, without the number that it gives.
+  function withoutNumber(item) {
+    var copy = item.cloneNode(true);
+    copy.removeChild(copy.querySelector(".wrong"));
+    var name = document.createElement("q");
+    while (copy.firstChild) name.appendChild(copy.firstChild);
+    name.firstChild.textContent = name.firstChild.textContent.replace(/^\s+/, "");
+    return name;
   }
 
   // The field on the front. Its handlers are inline, for those are what AnkiDroid's tap zones respect.

@@ -12,7 +12,7 @@ from ladderdeck.calc import calculate
 from ladderdeck.calc_line import CalculationError
 from ladderdeck.model import Position, Text
 from ladderdeck.quoting import check_quote
-from ladderdeck.units import show_number
+from ladderdeck.units import conversion, show_number
 from ladderdeck.worked import work
 
 GIVEN = "权重 = 8.03e9 * 2 B -> GB\n带宽 = 3.35 TB/s\n层 = 32"
@@ -153,3 +153,18 @@ def test_a_quoted_quantity_must_be_what_is_computed(label, name, code):
     assert (complaint[0] if complaint else None) == code
     if not label:
         assert shown == "4.79 ms"
+
+
+@pytest.mark.parametrize(
+    ("arithmetic", "unit", "factor"),
+    [
+        ("16,000 × 320 KiB", "GB", "1 KiB = 1,024 B"),
+        ("5 GB / 320 MiB/s", "s", "1 MiB = 1,048,576 B"),
+        ("5 GB / 2", "GiB", "1 GiB = 1,073,741,824 B"),
+        ("16 × 320 KiB", "MiB", ""),
+        ("16 × 320 KB", "MB", ""),
+        ("3 + 4", "", ""),
+    ],
+)
+def test_a_step_between_both_kinds_of_bytes_names_the_factor(arithmetic, unit, factor):
+    assert conversion(arithmetic, unit) == factor

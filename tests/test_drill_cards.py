@@ -436,6 +436,7 @@ def test_digits_are_read_as_people_write_them(page, site) -> None:
 def test_the_mistake_that_was_made_is_marked(page, site, cards, numbers) -> None:
     answer(page, site, cards, TRANSFER, f"{numbers[3]:.3g}")
     assert page.locator(".made").inner_text().endswith("took bits for bytes")
+    assert page.locator(".status q").inner_text() == "took bits for bytes"
     answer(page, site, cards, TRANSFER, f"{numbers[0]:.3g}")
     assert page.locator(".made").count() == 0
 

@@ -48,7 +48,7 @@ PICTURES = {
     "ladder-light": ("ladder", "front", False, (), ""),
     "ladder-dark": ("ladder", "back", True, (0, 1, 3), ""),
     "red-flag-light": ("red-flag", "front", False, (), ""),
-    "red-flag-dark": ("red-flag", "back", True, (0,), ""),
+    "red-flag-dark": ("red-flag", "back", True, (), ""),
     "probe-light": ("probe", "back", False, (0, 1, 2, 3), ""),
     "probe-dark": ("probe", "front", True, (), ""),
     "drill-light": ("drill", "front", False, (), ".given-table"),

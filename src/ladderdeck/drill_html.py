@@ -21,7 +21,7 @@ from .drills import PLACEHOLDER, Drill
 from .model import Position, Problem, Severity, Text
 from .render import show_math, show_text
 from .rich import Rich, render_point, render_rich, work_of
-from .units import Quantity, read_number, show_number
+from .units import Quantity, conversion, read_number, show_number
 from .worked import powers, raised
 
 _FILLABLE = re.compile(
@@ -200,6 +200,9 @@ class _Page:
             ways.append(self.slot([raised(step.substituted) for step in steps], "span"))
         note = f' <span class="note">{show_text(first.note)}</span>' if first.note else ""
         arithmetic = "".join(f"<dd>= {way}</dd>" for way in ways)
+        factors = [conversion(step.substituted, step.result.unit) for step in steps]
+        if any(factors):
+            arithmetic += f"<dd>{self.slot(factors, 'span', 'note')}</dd>"
         return f'<dt dir="auto"><span>{show_text(first.name)}{note}</span> {result}</dt>{arithmetic}'
 
     def formula(self) -> str:

@@ -92,6 +92,22 @@ def is_unit(name: str) -> bool:
     return _WORD.fullmatch(name) is not None and name.lower() != "nan" and name in registry()
 
 
+_BINARY = re.compile(r"(?<![A-Za-z])([KMGT])iB(?![A-Za-z])")
+_DECIMAL = re.compile(r"(?<![A-Za-z])[kMGTP]B(?![A-Za-z])")
+
+
+def conversion(arithmetic: str, unit: str) -> str:
+    """What a reader needs to check a step by hand that goes from bytes by 1,024 to bytes by 1,000, or back; else ''.
+
+    ``arithmetic`` is the step with its values, ``unit`` that of its result.
+    """
+    both = f"{arithmetic} {unit}"
+    binary = _BINARY.search(both)
+    if binary is None or _DECIMAL.search(both) is None:
+        return ""
+    return f"1 {binary[0]} = {1024 ** ('KMGT'.index(binary[1]) + 1):,} B"
+
+
 def show_number(value: float) -> str:
     """A number as a person writes it: whole below ten million, else three digits that count, and powers of ten."""
     if value == int(value) and abs(value) < 1e7:

@@ -11,7 +11,7 @@ from .calc import NO_BREAK_SPACE, Step, calculate
 from .calc_line import CalculationError
 from .model import Position, Problem, Severity, Text
 from .render import show_text
-from .units import SUPERSCRIPT
+from .units import SUPERSCRIPT, conversion
 
 OPEN_STEPS = 2
 """How many steps a calculation may have to stand in the text as it is."""
@@ -66,6 +66,9 @@ def _line(step: Step) -> str:
     note = f' <span class="note">{show_text(step.note)}</span>' if step.note else ""
     ways = [] if step.given else dict.fromkeys((step.expression, step.substituted))
     arithmetic = "".join(f"<dd>= {powers(show_text(way))}</dd>" for way in ways)
+    factor = conversion(step.substituted, step.result.unit)
+    if factor:
+        arithmetic += f'<dd><span class="note">{show_text(factor)}</span></dd>'
     return f'<dt dir="auto"><span>{show_text(step.name)}{note}</span> {result}</dt>{arithmetic}'
 
 
