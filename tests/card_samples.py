@@ -5,11 +5,11 @@ from pathlib import Path
 from drill_samples import documented, drill_notes, seed_drill
 from package_samples import make
 
-from ladderdeck.compose import compose
-from ladderdeck.inputs import read_inputs
-from ladderdeck.model import Kind, Position, Text
-from ladderdeck.note import IdentifiedNote
-from ladderdeck.rich import render_rich, work_of
+from ladderdeck.building.inputs import read_inputs
+from ladderdeck.composing.compose import compose
+from ladderdeck.rendering.rich import render_rich, work_of
+from ladderdeck.values.model import Kind, Position, Text
+from ladderdeck.values.note import IdentifiedNote
 
 SEED = Path(__file__).parents[1] / "cards" / "llm-inference-serving" / "SKILL.md"
 CURVE = (

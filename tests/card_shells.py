@@ -11,7 +11,7 @@ from pathlib import Path
 from anki_collection import import_package, new_collection, notes_by_guid
 from package_samples import write
 
-from ladderdeck.templates import Templates
+from ladderdeck.packaging.templates import Templates
 
 HOST = "http://anki.test"
 """Where the pages of a test seem to come from. Nothing is asked of a network: the browser's requests end in the test."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ladderdeck.build import Outcome, Request, build
-from ladderdeck.identity import Change
-from ladderdeck.ledger import Entry, Ledger, read_ledger
-from ladderdeck.templates import default_folder
+from ladderdeck.building.build import Outcome, Request, build
+from ladderdeck.identity.identify import Change
+from ladderdeck.identity.ledger import Entry, Ledger, read_ledger
+from ladderdeck.packaging.templates import default_folder
 
 NOW = 1_780_000_000
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from command import CHECKOUT, SEED
 
-from ladderdeck.compose import compose
-from ladderdeck.drill_file import parse_drills
-from ladderdeck.drill_html import DrillHtml, render_drills
-from ladderdeck.drill_match import place_drills
-from ladderdeck.model import Kind, Pack, Problem
-from ladderdeck.note import Note
-from ladderdeck.parser import parse_pack
-from ladderdeck.settings import Settings
+from ladderdeck.answering.drill_file import parse_drills
+from ladderdeck.answering.drill_match import place_drills
+from ladderdeck.composing.compose import compose
+from ladderdeck.composing.drill_html import DrillHtml, render_drills
+from ladderdeck.reading.parser import parse_pack
+from ladderdeck.reading.settings import Settings
+from ladderdeck.values.model import Kind, Pack, Problem
+from ladderdeck.values.note import Note
 
 SEED_DRILLS = SEED.with_name("drills.yaml")
 ENGLISH_PACK = """---

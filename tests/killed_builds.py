@@ -1,7 +1,7 @@
 """Builds that die at every step of writing: a program of its own, since it forks.
 
 Called with a folder that holds a deck, and the name of a signal. Each build is a fork of this process that sends itself
-the signal when it comes to a certain line of `ladderdeck.files`: the first fork dies at the first line, the next at the
+the signal when it comes to a certain line of `ladderdeck.keeping.files`: the first fork dies at the first line, the next at the
 second, until one gets through. After each death the disk is looked at, and a build that nobody disturbs must mend it.
 Prints how many builds died, and how often the disk held which pair.
 """
@@ -19,15 +19,15 @@ from pathlib import Path
 
 from deck_builder import NOW, Deck
 
-import ladderdeck.build
-from ladderdeck import files
-from ladderdeck.files import replace_together
+import ladderdeck.building.build
+from ladderdeck.keeping import files
+from ladderdeck.keeping.files import replace_together
 
 State = dict[str, "bytes | None"]
 
 
 class AtLine:
-    """A tracer that calls ``act`` at the n-th line of `ladderdeck.files` that is run while files are replaced."""
+    """A tracer that calls ``act`` at the n-th line of `ladderdeck.keeping.files` that is run while files are replaced."""
 
     def __init__(self, number: int, act: Callable[[], None]) -> None:
         self.left, self.act = number, act
@@ -56,7 +56,7 @@ def build_in_a_fork(deck: Deck, step: int, number: signal.Signals) -> int:
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     tracer = AtLine(step, lambda: os.kill(os.getpid(), number))
-    ladderdeck.build.replace_together = tracer.replace_together
+    ladderdeck.building.build.replace_together = tracer.replace_together
     code = 1
     try:
         deck.build(NOW + 5)

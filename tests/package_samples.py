@@ -3,10 +3,10 @@
 import sys
 from pathlib import Path
 
-from ladderdeck.model import Kind
-from ladderdeck.note import IdentifiedNote, Note, Origin
-from ladderdeck.package import write_package
-from ladderdeck.templates import Templates, default_folder, load_templates
+from ladderdeck.packaging.package import write_package
+from ladderdeck.packaging.templates import Templates, default_folder, load_templates
+from ladderdeck.values.model import Kind
+from ladderdeck.values.note import IdentifiedNote, Note, Origin
 
 MODIFIED = 1_700_000_000
 TYPE_MODIFIED = dict.fromkeys(Kind, MODIFIED)

@@ -13,8 +13,8 @@ import pytest
 from command import CHECKOUT, SEED, here, ladderdeck, tree
 from deck_builder import NOW, Deck, pack_text
 
-from ladderdeck.adding import Standing, plan_arrivals
-from ladderdeck.identity import Change
+from ladderdeck.authoring.adding import Standing, plan_arrivals
+from ladderdeck.identity.identify import Change
 
 RUNGS = ["What is a hash join?", "When does it spill to disk?", "Who reads the plan?"]
 EDITED = ["Hash joins: what are they?", "When does it spill to disk?", "How is a GIN index built?"]

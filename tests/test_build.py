@@ -11,9 +11,9 @@ import pytest
 from command import CHECKOUT, ladderdeck
 from deck_builder import NOW, Deck, changed, guids, one
 
-from ladderdeck.identity import Change
-from ladderdeck.model import Language
-from ladderdeck.tags import RETIRED_SEARCH
+from ladderdeck.identity.identify import Change
+from ladderdeck.values.model import Language
+from ladderdeck.values.tags import RETIRED_SEARCH
 
 RUNGS = ["What is a hash join?", "When does it spill to disk?", "Who reads the plan?"]
 CHINESE = ["缓存怎么淘汰", "命中率突然掉一半怎么查"]
@@ -360,7 +360,7 @@ def test_a_text_that_cannot_be_packaged_is_a_problem_and_no_crash(deck: Deck, mo
     def refuse(*_) -> None:
         raise ValueError("A note has nothing in its field 'Question'")
 
-    monkeypatch.setattr("ladderdeck.formats.apkg.write_package", refuse)
+    monkeypatch.setattr("ladderdeck.packaging.formats.apkg.write_package", refuse)
     before = deck.on_disk()
     outcome = deck.try_build()
     assert "cannot-package" in {p.code for p in outcome.problems}

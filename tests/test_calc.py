@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladderdeck.calc import calculate
-from ladderdeck.calc_line import CalculationError
-from ladderdeck.model import Position, Text
-from ladderdeck.quoting import check_quote
-from ladderdeck.units import conversion, show_number
-from ladderdeck.worked import work
+from ladderdeck.calculating.calc import calculate
+from ladderdeck.calculating.calc_line import CalculationError
+from ladderdeck.calculating.units import conversion, show_number
+from ladderdeck.rendering.quoting import check_quote
+from ladderdeck.rendering.worked import work
+from ladderdeck.values.model import Position, Text
 
 GIVEN = "权重 = 8.03e9 * 2 B -> GB\n带宽 = 3.35 TB/s\n层 = 32"
 

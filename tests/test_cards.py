@@ -12,7 +12,7 @@ from card_samples import sample_notes, seed_notes
 from card_shells import HOST, SHELLS, Card, Site, rendered, scaled, typeset
 from package_samples import templates
 
-from ladderdeck.model import Kind
+from ladderdeck.values.model import Kind
 
 AUDIT = (Path(__file__).parent / "card_audit.js").read_text(encoding="utf-8")
 AXE = (Path(axe_package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")

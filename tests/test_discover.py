@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ladderdeck import discover as module
-from ladderdeck.discover import discover
-from ladderdeck.library import read_library
-from ladderdeck.model import Language
+from ladderdeck.reading import discover as module
+from ladderdeck.reading.discover import discover
+from ladderdeck.reading.library import read_library
+from ladderdeck.values.model import Language
 
 PACK = "---\nname: {name}\nlayer: base\n---\n\n## 常考主题清单\n\n### 题\n- 阶梯：甲 → 乙\n- 答实的标志：知道\n"
 ENGLISH = (

@@ -17,8 +17,8 @@ from card_shells import HOST, SHELLS, Card, Site, rendered, scaled
 from drill_samples import SMALL, documented, drill_notes, seed_drill, seed_drills
 from package_samples import templates, write
 
-from ladderdeck.model import Kind
-from ladderdeck.note import IdentifiedNote
+from ladderdeck.values.model import Kind
+from ladderdeck.values.note import IdentifiedNote
 
 AXE = (Path(axe_package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 AUDIT = (Path(__file__).parent / "card_audit.js").read_text(encoding="utf-8")
@@ -486,14 +486,14 @@ def test_keys_in_the_field_are_not_the_apps(page, site, cards) -> None:
 
 
 def test_a_retired_drill_is_a_plain_card(page, site, tmp_path) -> None:
-    from ladderdeck.compose import retired_note
-    from ladderdeck.identity import Scope, identify
-    from ladderdeck.ledger import Ledger
-    from ladderdeck.settings import Settings
+    from ladderdeck.composing.compose import retired_note
+    from ladderdeck.identity.identify import Scope, identify
+    from ladderdeck.identity.ledger import Ledger
+    from ladderdeck.reading.settings import Settings
 
     note = drill_notes(SMALL)[0]
     pack = frozenset({(note.origin.pack, note.origin.language)})
-    scope = Scope(pack, pack, {}, lambda entry: retired_note(entry, Settings()))
+    scope = Scope(pack, pack, {}, lambda origin: retired_note(origin, Settings()))
     first = identify([note], Ledger(), MODIFIED, scope)
     gone = identify([], first.ledger, MODIFIED + 1, scope)
     (card,) = rendered(gone.notes, tmp_path).values()

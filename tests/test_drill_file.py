@@ -7,8 +7,8 @@ from drill_samples import SMALL, documented, english_pack, made
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladderdeck.drill_file import parse_drills
-from ladderdeck.model import Severity
+from ladderdeck.answering.drill_file import parse_drills
+from ladderdeck.values.model import Severity
 
 HERE = "‸"
 """Marks in a row where the problem must be found."""

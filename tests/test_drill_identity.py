@@ -12,11 +12,11 @@ from anki_collection import counts, import_package, new_collection, notes_by_gui
 from command import ladderdeck, tree
 from drill_samples import ENGLISH_PACK, SMALL, drill_notes, english_pack
 
-from ladderdeck.compose import retired_note
-from ladderdeck.identity import Change, Scope, identify
-from ladderdeck.ledger import Ledger, read_ledger, write_ledger
-from ladderdeck.model import Kind
-from ladderdeck.settings import Settings
+from ladderdeck.composing.compose import retired_note
+from ladderdeck.identity.identify import Change, Scope, identify
+from ladderdeck.identity.ledger import Ledger, read_ledger, write_ledger
+from ladderdeck.reading.settings import Settings
+from ladderdeck.values.model import Kind
 
 NOW = 1_700_000_000
 SECOND = SMALL.partition("drills:\n")[2].replace("transfer", "transfers")
@@ -25,7 +25,7 @@ BOTH = SMALL + SECOND
 
 def scope(*packs: str, gone: tuple[str, ...] = ()) -> Scope:
     built = frozenset((pack, "en") for pack in packs or ("llm-inference-serving",))
-    return Scope(built, built, {Kind.DRILL: "look"}, lambda entry: retired_note(entry, Settings()))
+    return Scope(built, built, {Kind.DRILL: "look"}, lambda origin: retired_note(origin, Settings()))
 
 
 def build(text: str, ledger: Ledger, now: int = NOW, pack=None, **more):

@@ -15,9 +15,9 @@ from drill_samples import ENGLISH_PACK, SMALL, documented, drill_notes, english_
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ladderdeck.build import read_inputs
-from ladderdeck.drill_numbers import LEAST, LEAST_RESULTS, VARIANTS, variants
-from ladderdeck.units import show_number
+from ladderdeck.building.build import read_inputs
+from ladderdeck.calculating.drill_numbers import LEAST, LEAST_RESULTS, VARIANTS, variants
+from ladderdeck.calculating.units import show_number
 
 FILES = sorted((CHECKOUT / "cards").glob("*/drills*.yaml"))
 

@@ -7,7 +7,7 @@ from anki_collection import check_database, import_package, new_collection, note
 from fake_anki_connect import FakeAnki
 from package_samples import make, write
 
-from ladderdeck.anki_connect import Connection
+from ladderdeck.handing_over.anki_connect import Connection
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ from command import here, ladderdeck, tree
 from deck_builder import NOW, Deck
 from package_samples import FULL, TYPE_MODIFIED, every_kind, make, templates, write
 
-from ladderdeck.formats import DEFAULT_FORMAT, format_names, format_of, load_format
-from ladderdeck.formats.contract import Content
-from ladderdeck.model import Kind
-from ladderdeck.note import FIELDS
-from ladderdeck.note_types import NOTE_TYPES
+from ladderdeck.packaging.formats import DEFAULT_FORMAT, format_names, format_of, load_format
+from ladderdeck.packaging.formats.contract import Content
+from ladderdeck.packaging.note_types import NOTE_TYPES
+from ladderdeck.values.model import Kind
+from ladderdeck.values.note import FIELDS
 
 RUNGS = ["What is a hash join?", "When does it spill to disk?", "Who reads the plan?"]
 HOSTILE = [

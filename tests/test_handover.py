@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from ladderdeck.handover import Event, Limits, hand_over, listen
-from ladderdeck.transfer import offer_of
+from ladderdeck.handing_over.handover import Event, Limits, hand_over, listen
+from ladderdeck.handing_over.transfer import offer_of
 
 DATA = os.urandom(300_000)
 BIG = os.urandom(8_000_000)

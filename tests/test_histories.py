@@ -21,12 +21,12 @@ from hypothesis import HealthCheck, Phase, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from ladderdeck.build import Outcome
-from ladderdeck.model import Kind
-from ladderdeck.note import FIELDS
-from ladderdeck.tags import RETIRED_TAG
-from ladderdeck.templates import default_folder
-from ladderdeck.wording import wording_key
+from ladderdeck.building.build import Outcome
+from ladderdeck.packaging.templates import default_folder
+from ladderdeck.values.model import Kind
+from ladderdeck.values.note import FIELDS
+from ladderdeck.values.tags import RETIRED_TAG
+from ladderdeck.values.wording import wording_key
 
 SHARDS = 6
 SEQUENCES = int(os.environ.get("LADDERDECK_SEQUENCES", "300"))

@@ -13,81 +13,41 @@ from command import CHECKOUT
 
 PACKAGE = CHECKOUT / "src" / "ladderdeck"
 
-ROOMS = {
-    "values": {"model", "note", "paths", "wording", "progress"},
-    "keeping": {"store", "pack_data"},
-    "comparing": {"likeness", "assignment"},
-    "reading": {
-        "reading", "yaml_nodes", "located", "markup", "split", "labels", "outline", "front_matter",
-        "linking", "lines", "slips", "parser", "recognise", "discover", "library", "settings", "answers", "drills", "drill_file",
-    },
-    "rendering": {
-        "render", "units", "calc_line", "calc", "columns", "worked", "quoting", "rich", "drill_values", "drill_numbers",
-    },
-    "answering": {"answering", "answer_html", "beside", "quality", "coverage", "drill_match", "drill_html"},
-    "identity": {"ledger", "matching", "identity"},
-    "composing": {"tags", "compose"},
-    "packaging": {
-        "note_types", "templates", "anki_ids", "package", "anki_file", "package_reading",
-        "formats", "formats.contract", "formats.apkg", "formats.csv", "formats.json",
-    },
-    "edges": {
-        "home", "files", "inputs", "build_problems", "build", "report", "views", "starting", "adding", "watching", "former",
-        "request", "program", "unchanged", "kept",
-    },
-    "handing over": {"transfer", "handover", "qr_code", "anki_connect", "push", "pushing"},
-    "previewing": {"preview", "preview_math", "preview_server"},
-    "commands": {
-        "cli", "cli.common", "cli.build", "cli.check", "cli.answers", "cli.preview", "cli.inspect",
-        "cli.new", "cli.add", "cli.templates", "cli.package_file", "cli.serve", "cli.push", "cli.watch", "cli.progress", "__main__",
-    },
-}  # fmt: skip
-"""Every module is in one room."""
-
 MAY_IMPORT = {
-    "values": set(),
-    "keeping": {"values"},
-    "comparing": {"values"},
-    "reading": {"values", "comparing"},
-    "rendering": {"values", "reading"},
-    "answering": {"values", "comparing", "reading", "rendering"},
-    "identity": {"values", "comparing"},
-    "composing": {"values", "reading", "rendering", "answering", "identity"},
-    "packaging": {"values"},
-    "previewing": {"values", "packaging"},
-    "handing over": {"values", "composing", "packaging"},
-    "edges": {"values", "keeping", "reading", "rendering", "answering", "identity", "composing", "packaging"},
-    "commands": {
-        "values",
-        "keeping",
-        "reading",
-        "answering",
-        "identity",
-        "composing",
-        "edges",
-        "packaging",
-        "previewing",
-        "handing over",
-    },
+    "values": (),
+    "comparing": ("values",),
+    "reading": ("values", "comparing"),
+    "answering": ("values", "comparing", "reading"),
+    "calculating": ("values", "answering"),
+    "rendering": ("values", "reading", "calculating"),
+    "composing": ("values", "reading", "answering", "calculating", "rendering"),
+    "identity": ("values", "comparing"),
+    "packaging": ("values",),
+    "keeping": ("values", "reading", "answering", "composing"),
+    "building": ("values", "reading", "answering", "composing", "identity", "packaging", "keeping"),
+    "authoring": ("values", "reading", "identity", "keeping", "building"),
+    "handing_over": ("values", "packaging"),
+    "previewing": ("values", "packaging"),
 }
-"""Which rooms a room may import from, besides itself. Reading knows no Anki, packaging no ladder, identity no Markdown."""
+"""Which folders a folder may import from, besides itself; the commands may from all. Reading knows no Anki, packaging no
+ladder, identity no Markdown."""
 
 ONLY_IN = {
-    "genanki": {"anki_file"},
-    "click": ROOMS["commands"],
-    "yaml": {"yaml_nodes", "front_matter", "settings", "drill_file"},
-    "markdown_it": {"outline", "answers", "render", "rich"},
-    "pint": {"units", "calc", "columns"},
-    "pygments": {"rich"},
-    "rapidfuzz": {"quality", "matching", "answering", "linking", "likeness", "drill_match"},
-    "scipy": {"assignment", "likeness"},
-    "numpy": {"assignment", "likeness", "matching", "answering", "columns", "drill_values", "drill_numbers"},
-    "filelock": {"files"},
-    "latex2mathml": {"preview_math"},
-    "segno": {"qr_code"},
-    "watchfiles": {"watching"},
+    "genanki": ("packaging",),
+    "click": ("cli",),
+    "yaml": ("reading", "answering"),
+    "markdown_it": ("reading", "answering", "rendering"),
+    "pint": ("calculating",),
+    "pygments": ("rendering",),
+    "rapidfuzz": ("comparing", "answering", "identity"),
+    "scipy": ("comparing",),
+    "numpy": ("comparing", "answering", "identity", "calculating"),
+    "filelock": ("keeping",),
+    "latex2mathml": ("previewing",),
+    "segno": ("handing_over",),
+    "watchfiles": ("building",),
 }
-"""Where each library is used, so that it can be replaced, and is loaded only where it is needed."""
+"""Where each library is used, so that it can be replaced."""
 
 LATE = ("genanki", "pint", "pygments", "rapidfuzz", "scipy", "numpy", "filelock", "latex2mathml", "segno", "watchfiles")
 """Libraries that cost a start-up: imported inside the functions that need them."""
@@ -123,28 +83,36 @@ def imports(name: str, file: Path) -> list[tuple[str, bool]]:
     return found
 
 
-def room_of(module: str) -> str:
-    return next((room for room, modules in ROOMS.items() if module in modules), "")
+def folder_of(module: str) -> str:
+    return module.partition(".")[0]
 
 
-@pytest.mark.parametrize("name", sorted(MODULES))
-def test_every_module_is_in_a_room_and_imports_only_from_where_it_may(name):
-    if not name:
-        assert not [i for i, _ in imports(name, MODULES[name]) if i.startswith("ladderdeck")]
-        return
-    room = room_of(name)
-    assert room, f"{name} is in no room: say in ROOMS where it belongs"
-    for imported, _ in imports(name, MODULES[name]):
-        if imported.startswith("ladderdeck."):
-            other = room_of(imported.removeprefix("ladderdeck."))
-            assert other == room or other in MAY_IMPORT[room], f"{name} ({room}) imports {imported} ({other})"
+FOLDERS = sorted({folder_of(name) for name in MODULES} - {"", "__main__", "cli"})
 
 
-def test_imports_go_one_way():
+def folders_imported(folder: str) -> set[str]:
+    found = [i for name, file in MODULES.items() if folder_of(name) == folder for i, _ in imports(name, file)]
+    return {folder_of(i.removeprefix("ladderdeck.")) for i in found if i.startswith("ladderdeck.")} - {folder}
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_imports_what_it_may_and_no_permission_is_idle(folder: str) -> None:
+    assert folders_imported(folder) == set(MAY_IMPORT[folder])
+
+
+def test_folders_import_one_way_only() -> None:
+    done: set[str] = set()
+    while len(done) < len(FOLDERS):
+        ready = {folder for folder in set(FOLDERS) - done if set(MAY_IMPORT[folder]) <= done}
+        assert ready, f"these import each other in a circle: {sorted(set(FOLDERS) - done)}"
+        done |= ready
+
+
+def test_modules_import_one_way_only() -> None:
     inner = {
         name: {i.removeprefix("ladderdeck.") for i, _ in imports(name, file) if i.startswith("ladderdeck.")}
         for name, file in MODULES.items()
-        if name and room_of(name) != "commands"
+        if name and folder_of(name) not in ("cli", "__main__")
     }
     done: set[str] = set()
     while len(done) < len(inner):
@@ -153,13 +121,13 @@ def test_imports_go_one_way():
         done |= ready
 
 
-def test_libraries_stay_in_their_rooms_and_heavy_ones_come_late():
+def test_libraries_stay_in_their_folders_and_heavy_ones_come_late() -> None:
     for name, file in MODULES.items():
         for imported, at_top in imports(name, file):
             library = imported.partition(".")[0]
             if library in ONLY_IN:
-                assert name in ONLY_IN[library], f"{name} imports {library}"
-            if library in LATE and name != "anki_file":
+                assert folder_of(name) in ONLY_IN[library], f"{name} imports {library}"
+            if library in LATE and name != "packaging.anki_file":
                 assert not at_top, f"{name} imports {library} at its top"
 
 

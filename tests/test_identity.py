@@ -12,14 +12,14 @@ from deck_builder import NOW
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladderdeck.compose import retired_note
-from ladderdeck.identity import KEPT_RETIRED, Change, Identified, Scope, guids, identify
-from ladderdeck.ledger import Ledger, newest, read_ledger, write_ledger
-from ladderdeck.model import Kind
-from ladderdeck.note import FIELDS, Note, Origin
-from ladderdeck.settings import Settings
-from ladderdeck.tags import RETIRED_TAG
-from ladderdeck.wording import wording_key
+from ladderdeck.composing.compose import retired_note
+from ladderdeck.identity.identify import KEPT_RETIRED, Change, Identified, Scope, guids, identify
+from ladderdeck.identity.ledger import Ledger, newest, read_ledger, write_ledger
+from ladderdeck.reading.settings import Settings
+from ladderdeck.values.model import Kind
+from ladderdeck.values.note import FIELDS, Note, Origin
+from ladderdeck.values.tags import RETIRED_TAG
+from ladderdeck.values.wording import wording_key
 
 TYPES = dict.fromkeys(Kind, "t")
 PACK, OTHER = ("web", "en"), ("queues", "en")

@@ -52,7 +52,9 @@ def deck(tmp_path: Path) -> Deck:
 def test_what_is_in_the_wheel(site: Path) -> None:
     package = site / "ladderdeck"
     assert tree(package / "_templates") == tree(CHECKOUT / "templates")
-    assert tree(package / "beginnings") == tree(CHECKOUT / "src" / "ladderdeck" / "beginnings")
+    assert tree(package / "authoring" / "beginnings") == tree(
+        CHECKOUT / "src" / "ladderdeck" / "authoring" / "beginnings"
+    )
     modules = {file.relative_to(package) for file in package.rglob("*.py")}
     assert modules == {file.relative_to(CHECKOUT / "src" / "ladderdeck") for file in (CHECKOUT / "src").rglob("*.py")}
     assert {path.name.partition("-")[0] for path in site.iterdir()} == {"ladderdeck", "bin"}

@@ -21,8 +21,8 @@ import pytest
 from command import CHECKOUT
 from deck_builder import NOW, Deck
 
-from ladderdeck import files
-from ladderdeck.files import only_one
+from ladderdeck.keeping import files
+from ladderdeck.keeping.files import only_one
 
 RUNGS = ["What is a hash join?", "When does it spill to disk?", "Who reads the plan?"]
 EDITED = [*RUNGS, "How is a GIN index built?"]
@@ -62,7 +62,7 @@ class Trip:
         for owner, name in CALLS:
             patch.setattr(owner, name, self.wrap(getattr(owner, name)))
         replace = files.replace_together
-        patch.setattr("ladderdeck.build.replace_together", lambda writers: self.watch(replace, writers))
+        patch.setattr("ladderdeck.building.build.replace_together", lambda writers: self.watch(replace, writers))
 
     def watch(self, replace, writers):
         self.armed = True
@@ -141,7 +141,7 @@ def test_a_full_disk_while_the_database_is_written_is_a_problem_and_no_crash(
     deck: Deck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SQLite has its own error for it."""
-    from ladderdeck import anki_file
+    from ladderdeck.packaging import anki_file
 
     def full(*_) -> None:
         raise sqlite3.OperationalError("database or disk is full")

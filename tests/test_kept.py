@@ -16,12 +16,12 @@ from drill_samples import SMALL
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ladderdeck import kept
-from ladderdeck.build import build
-from ladderdeck.inputs import read_inputs
-from ladderdeck.pack_data import packed, unpacked
-from ladderdeck.parser import parse_pack
-from ladderdeck.store import NO_STORE, Store
+from ladderdeck.building.build import build
+from ladderdeck.building.inputs import read_inputs
+from ladderdeck.keeping import kept
+from ladderdeck.keeping.pack_data import packed, unpacked
+from ladderdeck.keeping.store import NO_STORE, Store
+from ladderdeck.reading.parser import parse_pack
 
 PICTURE = b"\x89PNG\r\n\x1a\n"
 ANSWERS = """---

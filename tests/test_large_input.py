@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from package_samples import make, write
 
-from ladderdeck import rich
-from ladderdeck.compose import compose
-from ladderdeck.ledger import ledger_data, read_ledger, write_ledger
-from ladderdeck.model import LONGEST_TOPIC, Kind, Position, Text
-from ladderdeck.parser import parse_pack
-from ladderdeck.rich import render_point, render_rich, work_of
-from ladderdeck.settings import Settings
-from ladderdeck.worked import Worked
+from ladderdeck.composing.compose import compose
+from ladderdeck.identity.ledger import ledger_data, read_ledger, write_ledger
+from ladderdeck.reading.parser import parse_pack
+from ladderdeck.reading.settings import Settings
+from ladderdeck.rendering import rich
+from ladderdeck.rendering.rich import render_point, render_rich, work_of
+from ladderdeck.rendering.worked import Worked
+from ladderdeck.values.model import LONGEST_TOPIC, Kind, Position, Text
 
 
 def parsed(text: str):

@@ -12,8 +12,8 @@ from deck_builder import NOW, Deck, guids, one
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladderdeck.ledger import Entry, Ledger, TypeEntry, newest, read_ledger, write_ledger
-from ladderdeck.model import Kind, Severity
+from ladderdeck.identity.ledger import Entry, Ledger, TypeEntry, newest, read_ledger, write_ledger
+from ladderdeck.values.model import Kind, Severity
 
 ROOT = Path(__file__).parent.parent
 

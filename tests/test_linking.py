@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ladderdeck import linking
-from ladderdeck.linking import RedFlagLine, likeness, link
+from ladderdeck.comparing import linking
+from ladderdeck.comparing.linking import RedFlagLine, likeness, link
 
 SERVING = [
     "投机解码", "量化与算子优化", "分布式推理与并行", "长上下文与显存", "PD 分离与 KV 传输", "MoE 模型的服务",

@@ -14,13 +14,13 @@ import pytest
 from command import CHECKOUT, ladderdeck
 from deck_builder import Deck, changed, pack_text
 
-from ladderdeck.build import build
+from ladderdeck.building.build import build
+from ladderdeck.building.inputs import read_inputs
+from ladderdeck.building.report import change_lines
 from ladderdeck.cli.progress import ProgressLine
-from ladderdeck.identity import Change, Changed
-from ladderdeck.inputs import read_inputs
-from ladderdeck.ledger import Entry
-from ladderdeck.model import Kind, Severity
-from ladderdeck.report import change_lines
+from ladderdeck.identity.identify import Change, Changed
+from ladderdeck.identity.ledger import Entry
+from ladderdeck.values.model import Kind, Severity
 
 RUNGS = ["What is a hash join?", "When does it spill to disk?", "Who reads the plan?"]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladderdeck.markup import protected_spans, spans
+from ladderdeck.reading.markup import protected_spans, spans
 
 
 def marked(text: str) -> str:

@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from ladderdeck import assignment, matching
-from ladderdeck import likeness as likeness_module
-from ladderdeck.assignment import best_pairs
-from ladderdeck.ledger import Entry
-from ladderdeck.likeness import likeness
-from ladderdeck.matching import PLACE, THRESHOLD, TOPIC, WORDING, match
-from ladderdeck.model import Kind
-from ladderdeck.note import Origin
+from ladderdeck.comparing import assignment
+from ladderdeck.comparing import likeness as likeness_module
+from ladderdeck.comparing.assignment import best_pairs
+from ladderdeck.comparing.likeness import likeness
+from ladderdeck.identity import matching
+from ladderdeck.identity.ledger import Entry
+from ladderdeck.identity.matching import PLACE, THRESHOLD, TOPIC, WORDING, match
+from ladderdeck.values.model import Kind
+from ladderdeck.values.note import Origin
 
 TABLE = Path(__file__).parent / "fixtures" / "edits.yaml"
 

@@ -7,9 +7,9 @@ import pytest
 from anki_collection import counts, edit_note_types, import_package, new_collection, notes_by_guid
 from package_samples import MODIFIED, every_kind, make, write
 
-from ladderdeck.model import Kind
-from ladderdeck.note import FIELDS
-from ladderdeck.note_types import FIELD_NUMBERS, NOTE_TYPES
+from ladderdeck.packaging.note_types import FIELD_NUMBERS, NOTE_TYPES
+from ladderdeck.values.model import Kind
+from ladderdeck.values.note import FIELDS
 
 GOLDEN = Path(__file__).parent / "golden" / "note_types.json"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from deck_builder import Deck
 
-from ladderdeck import files
 from ladderdeck.cli.common import _Output, named
-from ladderdeck.paths import shown
+from ladderdeck.keeping import files
+from ladderdeck.values.paths import shown
 
 
 @pytest.fixture

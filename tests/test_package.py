@@ -26,11 +26,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from package_samples import FULL, MODIFIED, TYPE_MODIFIED, every_kind, make, templates, write
 
-from ladderdeck import anki_file, anki_ids
-from ladderdeck.anki_ids import derive_ids, plan_decks
-from ladderdeck.model import Kind, Position, Problem, Severity
-from ladderdeck.note_types import NOTE_TYPES
-from ladderdeck.package import write_package
+from ladderdeck.packaging import anki_file, anki_ids
+from ladderdeck.packaging.anki_ids import derive_ids, plan_decks
+from ladderdeck.packaging.note_types import NOTE_TYPES
+from ladderdeck.packaging.package import write_package
+from ladderdeck.values.model import Kind, Position, Problem, Severity
 
 TESTS = Path(__file__).parent
 

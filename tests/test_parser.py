@@ -20,11 +20,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladderdeck.compose import compose
-from ladderdeck.identity import guids
-from ladderdeck.model import Pack, Problem
-from ladderdeck.parser import parse_pack
-from ladderdeck.settings import Settings
+from ladderdeck.composing.compose import compose
+from ladderdeck.identity.identify import guids
+from ladderdeck.reading.parser import parse_pack
+from ladderdeck.reading.settings import Settings
+from ladderdeck.values.model import Pack, Problem
 
 FIXTURES = Path(__file__).parent / "fixtures" / "parser"
 HEAD = "---\nname: pack\nlayer: detail\ndomains: [one]\n---\n\n## 常考主题清单\n\n### 题\n"

@@ -19,12 +19,12 @@ from drill_samples import SMALL, drill_notes
 from package_samples import FULL, make, templates
 from playwright.sync_api import expect
 
-import ladderdeck.preview as module
+import ladderdeck.previewing.preview as module
 from ladderdeck.cli import cli
-from ladderdeck.model import Kind, Position, Problem, Severity
-from ladderdeck.preview import pictures_shown, preview_data, preview_page, problems_by_note
-from ladderdeck.preview_math import with_mathml
-from ladderdeck.templates import CardTemplate, Templates
+from ladderdeck.packaging.templates import CardTemplate, Templates
+from ladderdeck.previewing.preview import pictures_shown, preview_data, preview_page, problems_by_note
+from ladderdeck.previewing.preview_math import with_mathml
+from ladderdeck.values.model import Kind, Position, Problem, Severity
 
 ANKI_JS = (Path(module.__file__).parent / "preview_page" / "anki.js").read_text(encoding="utf-8")
 

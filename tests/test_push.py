@@ -16,12 +16,12 @@ from fake_anki_connect import FakeAnki
 from package_samples import FULL, MODIFIED, make, write
 from test_phone_loop import Server
 
-from ladderdeck.anki_connect import AnkiConnectError, Connection, check_address, greet
 from ladderdeck.cli import cli
-from ladderdeck.model import Kind
-from ladderdeck.package_reading import read_package
-from ladderdeck.push import Fate
-from ladderdeck.pushing import look_ahead, push
+from ladderdeck.handing_over.anki_connect import AnkiConnectError, Connection, check_address, greet
+from ladderdeck.handing_over.push import Fate
+from ladderdeck.handing_over.pushing import look_ahead, push
+from ladderdeck.packaging.package_reading import read_package
+from ladderdeck.values.model import Kind
 
 RETIRED = ("kind::x", "ladder::retired")
 

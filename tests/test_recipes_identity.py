@@ -23,7 +23,7 @@ from anki_collection import (
 from command import ladderdeck
 from deck_builder import NOW, Deck, one
 
-from ladderdeck.note_types import NOTE_TYPES
+from ladderdeck.packaging.note_types import NOTE_TYPES
 
 RUNGS = ["What is a hash join?", "When does it spill to disk?", "Who reads the plan?"]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladderdeck.render import plain_text, render_text
+from ladderdeck.rendering.render import plain_text, render_text
 
 SLASH = "<span>\\</span>"
 TABLE = [

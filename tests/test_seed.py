@@ -7,8 +7,8 @@ import hashlib
 import pytest
 from command import SEED
 
-from ladderdeck.model import Language
-from ladderdeck.parser import parse_pack
+from ladderdeck.reading.parser import parse_pack
+from ladderdeck.values.model import Language
 
 PACK, PROBLEMS = parse_pack(SEED.read_bytes(), "SKILL.md")
 

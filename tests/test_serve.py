@@ -24,8 +24,8 @@ from package_samples import make, write
 
 import ladderdeck.cli.serve as module
 from ladderdeck.cli import cli
-from ladderdeck.handover import Limits, listen, own_address
-from ladderdeck.qr_code import qr_lines
+from ladderdeck.handing_over.handover import Limits, listen, own_address
+from ladderdeck.handing_over.qr_code import qr_lines
 
 URL = "http://192.168.178.23:51234/AbCdEfGhIjKlMnOpQrStUv/ladders.apkg"
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ladderdeck.model import Kind, Language
-from ladderdeck.settings import Settings, read_settings
+from ladderdeck.reading.settings import Settings, read_settings
+from ladderdeck.values.model import Kind, Language
 
 
 def read(text: str) -> tuple[Settings, list[tuple[str, int, int]]]:

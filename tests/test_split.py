@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladderdeck.parser import parse_pack
-from ladderdeck.split import first_arrow, shelter, split_at_arrows, split_at_list_marks, split_at_semicolons
+from ladderdeck.reading.parser import parse_pack
+from ladderdeck.reading.split import first_arrow, shelter, split_at_arrows, split_at_list_marks, split_at_semicolons
 
 HOSTILE = st.text(alphabet="→；;-> ()（）[]【】{}\"'“”‘’「」《》`$*&amp甲b\t，、", max_size=80)
 SEED_LIKE = st.lists(

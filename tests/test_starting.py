@@ -10,11 +10,11 @@ import pytest
 from command import CHECKOUT, here, ladderdeck, tree
 from deck_builder import Deck, pack_text
 
-from ladderdeck.front_matter import blob_fits
-from ladderdeck.inputs import read_inputs
-from ladderdeck.model import Kind, Language
-from ladderdeck.starting import LONGEST_NAME, missing_templates, new_pack, write_files, wrong_name
-from ladderdeck.templates import default_folder, load_templates
+from ladderdeck.authoring.starting import LONGEST_NAME, missing_templates, new_pack, write_files, wrong_name
+from ladderdeck.building.inputs import read_inputs
+from ladderdeck.packaging.templates import default_folder, load_templates
+from ladderdeck.reading.front_matter import blob_fits
+from ladderdeck.values.model import Kind, Language
 
 # Names
 

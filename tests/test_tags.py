@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladderdeck.tags import tag, topic_tags
+from ladderdeck.values.tags import tag, topic_tags
 
 OPERATORS = re.compile(r"[\s*_\"'():\\,&<>;]")
 

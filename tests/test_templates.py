@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from package_samples import FULL, templates
 
-import ladderdeck.templates as module
-from ladderdeck.model import Kind, Position, Severity
-from ladderdeck.templates import default_folder, load_templates, type_fingerprints
+import ladderdeck.packaging.templates as module
+from ladderdeck.packaging.templates import default_folder, load_templates, type_fingerprints
+from ladderdeck.values.model import Kind, Position, Severity
 
 
 @pytest.fixture
@@ -34,15 +34,15 @@ def test_the_own_templates_have_no_problem() -> None:
 
 
 def test_the_folder_of_a_wheel_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checkout = Path(module.__file__).resolve().parents[2] / "templates"
+    checkout = Path(module.__file__).resolve().parents[3] / "templates"
     package = tmp_path / "site" / "ladderdeck"
-    package.mkdir(parents=True)
-    monkeypatch.setattr(module, "__file__", str(package / "templates.py"))
+    (package / "packaging").mkdir(parents=True)
+    monkeypatch.setattr(module, "__file__", str(package / "packaging" / "templates.py"))
     assert default_folder() == tmp_path / "templates"
     (package / "_templates").mkdir()
     assert default_folder() == package / "_templates"
     monkeypatch.undo()
-    assert default_folder() in (checkout, Path(module.__file__).resolve().parent / "_templates")
+    assert default_folder() in (checkout, Path(module.__file__).resolve().parents[1] / "_templates")
 
 
 @pytest.mark.parametrize("name", ["rung/front.html", "red-flag/back.html", "style.css"])

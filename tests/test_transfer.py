@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladderdeck.transfer import (
+from ladderdeck.handing_over.transfer import (
     Offer,
     ascii_name,
     by_a_person,

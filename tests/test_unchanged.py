@@ -13,10 +13,11 @@ from deck_builder import Deck
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import ladderdeck.build
-from ladderdeck import unchanged, watching
-from ladderdeck.store import Store
-from ladderdeck.templates import default_folder
+import ladderdeck.building.build
+from ladderdeck.building import watching
+from ladderdeck.keeping import unchanged
+from ladderdeck.keeping.store import Store
+from ladderdeck.packaging.templates import default_folder
 
 RUNGS = ["What is a hash join?", "When does it spill to disk?", "Who reads the plan?"]
 ANSWER = (
@@ -43,8 +44,8 @@ class Works:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.count = 0
-        self._build = ladderdeck.build.build
-        patch.setattr(ladderdeck.build, "build", self)
+        self._build = ladderdeck.building.build.build
+        patch.setattr(ladderdeck.building.build, "build", self)
 
     def __call__(self, *arguments: object) -> object:
         self.count += 1
@@ -196,7 +197,7 @@ def test_another_program_does_the_work(deck, works, monkeypatch):
 def test_a_file_that_is_saved_during_the_work_is_not_forgotten(deck, works, monkeypatch):
     """Also where it holds again at the end what it held at the beginning."""
     file = deck.cards / "web" / "SKILL.md"
-    real = ladderdeck.build.build
+    real = ladderdeck.building.build.build
 
     def build_meanwhile(*arguments: object) -> object:
         saved = file.read_bytes()
@@ -206,9 +207,9 @@ def test_a_file_that_is_saved_during_the_work_is_not_forgotten(deck, works, monk
         finally:
             file.write_bytes(saved)
 
-    monkeypatch.setattr(ladderdeck.build, "build", build_meanwhile)
+    monkeypatch.setattr(ladderdeck.building.build, "build", build_meanwhile)
     build(deck)
-    monkeypatch.setattr(ladderdeck.build, "build", real)
+    monkeypatch.setattr(ladderdeck.building.build, "build", real)
     run = build(deck)
     assert "1 reworded" in run.out
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from ladderdeck.model import Position, Problem, Severity
-from ladderdeck.parser import parse_pack
-from ladderdeck.views import github_command, library_view, problem_view
+from ladderdeck.building.views import github_command, library_view, problem_view
+from ladderdeck.reading.parser import parse_pack
+from ladderdeck.values.model import Position, Problem, Severity
 
 DOCUMENT = """garden git:20270101.abc
 

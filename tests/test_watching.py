@@ -19,11 +19,11 @@ from browser import open_browser
 from command import CHECKOUT
 from deck_builder import Deck, pack_text
 
-from ladderdeck import preview_server
-from ladderdeck.preview import live_data, live_page
-from ladderdeck.preview_server import PreviewServer
-from ladderdeck.templates import default_folder
-from ladderdeck.watching import Look, difference, look, with_own
+from ladderdeck.building.watching import Look, difference, look, with_own
+from ladderdeck.packaging.templates import default_folder
+from ladderdeck.previewing import preview_server
+from ladderdeck.previewing.preview import live_data, live_page
+from ladderdeck.previewing.preview_server import PreviewServer
 
 RUNGS = ["What is a hash join?", "When does it spill to disk?", "Who reads the plan?"]
 TIME = r"\d\d:\d\d:\d\d  "
@@ -131,7 +131,7 @@ def test_every_kind_of_save_is_built_and_said_in_one_line(deck: Deck, run) -> No
 
 def test_what_is_saved_during_a_build_is_built_next(deck: Deck, run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first build waits for a lock that is held here; the file is saved meanwhile, when reading is over or not."""
-    from ladderdeck.files import only_one
+    from ladderdeck.keeping.files import only_one
 
     monkeypatch.setattr(tempfile, "tempdir", str(deck.folder))  # where the program has its locks, too
     terminal = run("--watch")

@@ -8,7 +8,7 @@ from command import CHECKOUT
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ladderdeck.yaml_nodes import YamlReader, _compose
+from ladderdeck.reading.yaml_nodes import YamlReader, _compose
 
 WORDS = [
     *("a", "é", "钥匙", "𠮷", "1.0", "no", "~", "x y", "2026-09-20", "c#", "c++", "#", " # note", "\\", "%", "@", "`", "!", "!!str"),

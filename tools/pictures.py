@@ -18,9 +18,9 @@ from card_samples import sample_notes, seed_notes  # noqa: E402
 from card_shells import HOST, SHELLS, Site, rendered, typeset  # noqa: E402
 from drill_samples import seed_drills  # noqa: E402
 
-from ladderdeck.note import IdentifiedNote  # noqa: E402
-from ladderdeck.preview import preview_page  # noqa: E402
-from ladderdeck.templates import default_folder, load_templates  # noqa: E402
+from ladderdeck.packaging.templates import default_folder, load_templates  # noqa: E402
+from ladderdeck.previewing.preview import preview_page  # noqa: E402
+from ladderdeck.values.note import IdentifiedNote  # noqa: E402
 
 FOLDER = CHECKOUT / "docs" / "pictures"
 WIDTH, HEIGHT, TALLEST = 360, 720, 1040

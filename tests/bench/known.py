@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ladderdeck.compose import retired_note
-from ladderdeck.identity import Change, Identified, Scope, identify
-from ladderdeck.ledger import Ledger
-from ladderdeck.matching import match
-from ladderdeck.model import Kind
-from ladderdeck.note import Note, Origin
-from ladderdeck.settings import Settings
+from ladderdeck.composing.compose import retired_note
+from ladderdeck.identity.identify import Change, Identified, Scope, identify
+from ladderdeck.identity.ledger import Ledger
+from ladderdeck.identity.matching import match
+from ladderdeck.reading.settings import Settings
+from ladderdeck.values.model import Kind
+from ladderdeck.values.note import Note, Origin
 
 from .stages import Watch
 from .words import Words

@@ -9,21 +9,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ladderdeck import compose as composing
-from ladderdeck.answer_html import render_answers
-from ladderdeck.answering import match_answers
-from ladderdeck.answers import parse_answers
-from ladderdeck.beside import answer_documents
-from ladderdeck.compose import compose, retired_note
-from ladderdeck.discover import discover
-from ladderdeck.formats import DEFAULT_FORMAT, load_format
-from ladderdeck.formats.contract import Content, Format
-from ladderdeck.identity import Scope, identify
-from ladderdeck.ledger import Ledger, read_ledger, write_ledger
-from ladderdeck.library import read_library
-from ladderdeck.note import Note
-from ladderdeck.settings import Settings
-from ladderdeck.templates import Templates, default_folder, load_templates, type_fingerprints
+from ladderdeck.answering.answer_match import match_answers
+from ladderdeck.answering.answers import parse_answers
+from ladderdeck.answering.beside import answer_documents
+from ladderdeck.composing import compose as composing
+from ladderdeck.composing.answer_html import render_answers
+from ladderdeck.composing.compose import compose, retired_note
+from ladderdeck.identity.identify import Scope, identify
+from ladderdeck.identity.ledger import Ledger, read_ledger, write_ledger
+from ladderdeck.packaging.formats import DEFAULT_FORMAT, load_format
+from ladderdeck.packaging.formats.contract import Content, Format
+from ladderdeck.packaging.templates import Templates, default_folder, load_templates, type_fingerprints
+from ladderdeck.reading.discover import discover
+from ladderdeck.reading.library import read_library
+from ladderdeck.reading.settings import Settings
+from ladderdeck.values.note import Note
 
 _NOW = 1_700_000_000
 _T = TypeVar("_T")

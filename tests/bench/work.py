@@ -125,7 +125,7 @@ def packaging(cards: str, kept: str, output: str, compression: str, rounds: str)
 
 
 def stages(cards: str, output: str, ledger: str) -> dict[str, Any]:
-    """A build step by step, as :mod:`ladderdeck.build` makes it, with the seconds that each step takes."""
+    """A build step by step, as :mod:`ladderdeck.building.build` makes it, with the seconds that each step takes."""
     from .stages import measure_stages
 
     return measure_stages(Path(cards), Path(output), Path(ledger))

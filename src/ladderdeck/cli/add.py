@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
-from ..adding import Arrival, Arrivals, Standing, plan_arrivals
-from ..files import only_one, unwritable
-from ..home import DEFAULT_PATH
-from ..model import Severity
-from ..paths import shown
-from ..report import arrival_lines, problem_count
-from ..starting import write_files
+from ..authoring.adding import Arrival, Arrivals, Standing, plan_arrivals
+from ..authoring.starting import write_files
+from ..building.report import arrival_lines, problem_count
+from ..keeping.files import only_one, unwritable
+from ..keeping.home import DEFAULT_PATH
+from ..values.model import Severity
+from ..values.paths import shown
 from .common import called, show_problems
 
 

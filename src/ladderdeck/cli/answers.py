@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from ..beside import new_answer_file
-from ..coverage import Row, coverage, skeletons
-from ..files import replace_together, unwritable
-from ..inputs import Inputs, read_inputs
-from ..model import Severity
-from ..paths import shown
-from ..report import coverage_table
-from ..views import coverage_view
+from ..answering.beside import new_answer_file
+from ..answering.coverage import Row, coverage, skeletons
+from ..building.inputs import Inputs, read_inputs
+from ..building.report import coverage_table
+from ..building.views import coverage_view
+from ..keeping.files import replace_together, unwritable
+from ..values.model import Severity
+from ..values.paths import shown
 from .common import echo_json, given_language, given_paths, json_option, pack_arguments, show_problems
 
 

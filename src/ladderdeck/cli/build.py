@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..formats import DEFAULT_FORMAT, format_names, format_of, load_format
-from ..paths import shown
-from ..report import change_lines, count_of, kind_counts, problem_count
-from ..request import Request
-from ..store import NO_STORE, Store, user_store
-from ..unchanged import Remembered, State, Watched, recall, remember, state_of
-from ..views import outcome_view
+from ..building.report import change_lines, count_of, kind_counts, problem_count
+from ..building.request import Request
+from ..building.views import outcome_view
+from ..keeping.store import NO_STORE, Store, user_store
+from ..keeping.unchanged import Remembered, State, Watched, recall, remember, state_of
+from ..packaging.formats import DEFAULT_FORMAT, format_names, format_of, load_format
+from ..values.paths import shown
 from .common import (
     echo_json,
     given_language,
@@ -34,7 +34,7 @@ from .common import (
 from .progress import progress
 
 if TYPE_CHECKING:
-    from ..build import Outcome
+    from ..building.build import Outcome
 
 DEFAULT_OUTPUT = Path("dist", "ladders.apkg")
 """With the suffix of another format, where that is asked for."""
@@ -119,7 +119,7 @@ def command(
 
 def _build(request: Request, store: Store, *, wanted: bool) -> Outcome:
     # What a build needs is loaded only when there is something to build.
-    from ..build import build
+    from ..building.build import build
 
     with progress(wanted=wanted) as report:
         outcome = build(request, report, store)
@@ -146,7 +146,7 @@ def _state(request: Request) -> State | None:
 
 def _remember(store: Store, state: State | None, outcome: Outcome, request: Request) -> None:
     """Keep what the same build would come to now, so that it need not be done."""
-    from ..build import again
+    from ..building.build import again
 
     if state is not None and (then := again(outcome)) is not None:
         what = Remembered(then.problems, tuple(_note_lines(then, request, verbose=False)), outcome_view(then, request))
@@ -173,7 +173,7 @@ def _watch(request: Callable[[], Request], store: Store, *, verbose: bool, quiet
 
 def _round(outcome: Outcome, request: Request) -> str:
     """What a build after a save came to, in one line."""
-    from ..identity import Change
+    from ..identity.identify import Change
 
     if outcome.failed:
         return f"{problem_count(outcome.problems)}; {shown(request.output)} stays as it is"

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..model import Language, Problem, Severity
-from ..report import count_of, problem_count
-from ..store import NO_STORE, user_store
-from ..unchanged import Remembered, Watched, recall, remember, state_of
-from ..views import github_command, problem_view
+from ..building.report import count_of, problem_count
+from ..building.views import github_command, problem_view
+from ..keeping.store import NO_STORE, user_store
+from ..keeping.unchanged import Remembered, Watched, recall, remember, state_of
+from ..values.model import Language, Problem, Severity
 from .build import DEFAULT_OUTPUT
 from .common import (
     echo_json,
@@ -28,7 +28,7 @@ from .common import (
 )
 
 if TYPE_CHECKING:
-    from ..inputs import Inputs
+    from ..building.inputs import Inputs
 
 
 @click.command("check")
@@ -83,9 +83,9 @@ def _checked(paths: Sequence[Path], language: Language | None, templates: Path, 
     state = None if no_cache else state_of(watched)
     if (known := recall(store, state, clock)) is not None:
         return known
-    from ..discover import discover
-    from ..inputs import read_inputs
-    from ..templates import load_templates
+    from ..building.inputs import read_inputs
+    from ..packaging.templates import load_templates
+    from ..reading.discover import discover
 
     inputs = read_inputs(paths, language, store=store)
     problems = (*inputs.problems, *load_templates(templates).problems, *_lost(inputs))
@@ -100,8 +100,8 @@ def _lost(inputs: Inputs) -> tuple[Problem, ...]:
     """Whether the ledger was lost, as far as the package at its usual place tells."""
     if inputs.ledger is not None or not DEFAULT_OUTPUT.is_file():
         return ()
-    from ..build import notes_of, without_ledger
-    from ..former import read_former
-    from ..identity import guids
+    from ..building.build import notes_of, without_ledger
+    from ..building.former import read_former
+    from ..identity.identify import guids
 
     return without_ledger(inputs, read_former(DEFAULT_OUTPUT), guids(notes_of(inputs)))

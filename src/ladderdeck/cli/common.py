@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import click
 
-from ..home import DEFAULT_PATH
-from ..model import Language, Problem, Severity
-from ..report import problem_text
-from ..templates import default_folder
+from ..building.report import problem_text
+from ..keeping.home import DEFAULT_PATH
+from ..packaging.templates import default_folder
+from ..values.model import Language, Problem, Severity
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

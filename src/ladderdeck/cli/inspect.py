@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from ..discover import discover
-from ..library import read_library
-from ..views import library_view
+from ..building.views import library_view
+from ..reading.discover import discover
+from ..reading.library import read_library
 from .common import echo_json, given_language, given_paths, pack_arguments
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from ..files import unwritable
-from ..home import DEFAULT_PATH
-from ..model import Language
-from ..paths import shown
-from ..starting import new_pack, packs_in, write_files, wrong_name
+from ..authoring.starting import new_pack, packs_in, write_files, wrong_name
+from ..keeping.files import unwritable
+from ..keeping.home import DEFAULT_PATH
+from ..values.model import Language
+from ..values.paths import shown
 from .common import called, given_language, show_problems
 
 

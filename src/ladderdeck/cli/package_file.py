@@ -9,14 +9,14 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from ..build import build
-from ..model import Position, Problem, Severity
-from ..package_reading import read_package
-from ..paths import shown
-from ..report import count_of
-from ..request import Request
-from ..store import user_store
-from ..templates import default_folder
+from ..building.build import build
+from ..building.report import count_of
+from ..building.request import Request
+from ..keeping.store import user_store
+from ..packaging.package_reading import read_package
+from ..packaging.templates import default_folder
+from ..values.model import Position, Problem, Severity
+from ..values.paths import shown
 from .build import DEFAULT_OUTPUT
 from .common import called, given_language, given_paths, show_problems
 

@@ -10,18 +10,18 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from ..build import notes_of
-from ..build_problems import not_ours, overwrites
-from ..files import replace_together, unwritable
-from ..inputs import Inputs, read_inputs
-from ..model import Language, Problem, Severity
-from ..note import Note
-from ..paths import shown
-from ..preview import is_preview, live_data, live_page, pictures_shown, preview_data, preview_page
-from ..preview_server import DEFAULT_PORT, PreviewServer
-from ..report import count_of, problem_count
-from ..store import user_store
-from ..templates import Templates, load_templates
+from ..building.build import notes_of
+from ..building.build_problems import not_ours, overwrites
+from ..building.inputs import Inputs, read_inputs
+from ..building.report import count_of, problem_count
+from ..keeping.files import replace_together, unwritable
+from ..keeping.store import user_store
+from ..packaging.templates import Templates, load_templates
+from ..previewing.preview import is_preview, live_data, live_page, pictures_shown, preview_data, preview_page
+from ..previewing.preview_server import DEFAULT_PORT, PreviewServer
+from ..values.model import Language, Problem, Severity
+from ..values.note import Note
+from ..values.paths import shown
 from .common import (
     given_language,
     given_paths,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from ..progress import Report, silent
+from ..values.progress import Report, silent
 
 _PATIENCE = 0.7
 """Seconds in which nothing is shown: most builds are done by then."""

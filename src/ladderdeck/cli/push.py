@@ -10,13 +10,13 @@ from pathlib import Path
 
 import click
 
-from ..anki_connect import DEFAULT_ADDRESS, KEY_VARIABLE, AnkiConnectError, Connection, check_address
-from ..model import Position, Problem, Severity
-from ..package_reading import StoredNote, read_package
-from ..paths import shown
-from ..push import Fate, Plan
-from ..pushing import Report, look_ahead, push
-from ..report import count_of
+from ..building.report import count_of
+from ..handing_over.anki_connect import DEFAULT_ADDRESS, KEY_VARIABLE, AnkiConnectError, Connection, check_address
+from ..handing_over.push import Fate, Plan
+from ..handing_over.pushing import Report, look_ahead, push
+from ..packaging.package_reading import StoredNote, read_package
+from ..values.model import Position, Problem, Severity
+from ..values.paths import shown
 from .common import ledger_option, pack_arguments, show_problems
 from .package_file import package_option, read_package_file, warn_if_stale
 

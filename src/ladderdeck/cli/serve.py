@@ -17,11 +17,11 @@ from typing import NoReturn
 
 import click
 
-from ..handover import Event, Limits, hand_over, listen, own_address
-from ..model import Position, Problem, Severity
-from ..paths import shown
-from ..qr_code import qr_lines
-from ..transfer import Offer, offer_of
+from ..handing_over.handover import Event, Limits, hand_over, listen, own_address
+from ..handing_over.qr_code import qr_lines
+from ..handing_over.transfer import Offer, offer_of
+from ..values.model import Position, Problem, Severity
+from ..values.paths import shown
 from .common import ledger_option, pack_arguments, show_problems
 from .package_file import package_option, read_package_file, warn_if_stale
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from ..files import unwritable
-from ..paths import shown
-from ..report import count_of, problem_count
-from ..starting import missing_templates, write_files
-from ..templates import default_folder, load_templates
+from ..authoring.starting import missing_templates, write_files
+from ..building.report import count_of, problem_count
+from ..keeping.files import unwritable
+from ..packaging.templates import default_folder, load_templates
+from ..values.paths import shown
 from .common import show_problems
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import click
 
-from ..model import Problem, Severity
-from ..paths import shown
-from ..watching import look, saves
+from ..building.watching import look, saves
+from ..values.model import Problem, Severity
+from ..values.paths import shown
 from .common import show_problems
 
 _NAMED_AT_MOST = 2
 
 
 def rounds(paths: Sequence[Path], templates: Path, ledger: Path | None) -> Iterator[tuple[Path, ...]]:
-    """The files that were saved, for each round of work; at first nothing. See :func:`ladderdeck.watching.saves`."""
+    """The files that were saved, for each round of work; at first nothing. See :func:`ladderdeck.building.watching.saves`."""
     return saves(lambda: look(paths, templates, ledger))
 
 

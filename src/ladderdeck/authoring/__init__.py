@@ -1,0 +1,1 @@
+"""Files to start from, and packs that were downloaded."""

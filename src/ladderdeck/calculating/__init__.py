@@ -1,0 +1,1 @@
+"""Worked numbers: units, calculations and the variants of drills."""

@@ -1,0 +1,1 @@
+"""How alike two wordings are, and which belongs to which."""

@@ -1,0 +1,1 @@
+"""From packs, answers and drills to notes."""

@@ -1,0 +1,1 @@
+"""To the phone and into a running Anki."""

@@ -1,0 +1,1 @@
+"""Which note is which after an edit: the ledger, and the matching."""

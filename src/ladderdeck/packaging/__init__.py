@@ -1,0 +1,1 @@
+"""From notes to files: Anki's package, its text format, JSON."""

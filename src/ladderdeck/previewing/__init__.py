@@ -1,0 +1,1 @@
+"""All cards in one page."""
