@@ -24,8 +24,6 @@ _RETIRED = {
 _LAST = 10**6
 """Where a retired card stands among new cards, should it come to a collection that never had it: behind all others."""
 
-_LANG_ATTRIBUTE = {Language.CHINESE: "zh-CN", Language.ENGLISH: "en"}
-
 
 def compose(
     packs: Iterable[Pack],
@@ -56,7 +54,7 @@ def retired_note(origin: Origin, settings: Settings) -> Note:
         "Question": _block(origin.wording),
         "Topic": _block(origin.topic) if origin.topic else "",
         "Pack": render_text(origin.pack),
-        "Language": _LANG_ATTRIBUTE[language],
+        "Language": language.attribute,
         "Notice": _RETIRED[language],
     }
     tags = (
@@ -122,7 +120,7 @@ class _Composer:
         common = {
             "Question": question,
             "Pack": render_text(pack.name),
-            "Language": _LANG_ATTRIBUTE[pack.language],
+            "Language": pack.language.attribute,
             "Provenance": _provenance(pack.name, pack.version, pack.blob),
         }
         all_tags = (

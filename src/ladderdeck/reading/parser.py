@@ -6,6 +6,7 @@ by its heading and label what it means, and the lines are split into rungs, sign
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -90,10 +91,9 @@ def _assemble(head: Head, draft: _Draft, topics: tuple[Topic, ...], red_flags: t
 
 def _language(draft: _Draft) -> Language:
     """The language of most headings and labels; where they are even, the one that the topics' letters belong to."""
-    chinese = draft.languages.count(Language.CHINESE)
-    english = draft.languages.count(Language.ENGLISH)
-    if chinese != english:
-        return Language.CHINESE if chinese > english else Language.ENGLISH
+    found = Counter(draft.languages).most_common(2)
+    if len(found) == 1 or (found and found[0][1] > found[1][1]):
+        return found[0][0]
     text = "".join(rung.text.text for topic in draft.topics for rung in topic.rungs)
     ideographs = sum("\u3400" <= c <= "\u9fff" for c in text)
     return Language.CHINESE if ideographs * 4 >= sum(c.isalpha() for c in text) else Language.ENGLISH

@@ -33,10 +33,10 @@ class Settings:
     def deck_name(self, pack: str, language: Language) -> str:
         """The full name of a pack's deck. It depends on nothing but the pack and the settings, so it never changes.
 
-        A pack in English says so, since the same pack in Chinese may join it at any time.
+        A pack that is not in Chinese says so, since the same pack in Chinese may join it at any time.
         """
         name = self.decks.get(pack, pack)
-        return f"{self.root}::{name}" + (" (en)" if language is Language.ENGLISH else "")
+        return f"{self.root}::{name}" + ("" if language is Language.CHINESE else f" ({language.value})")
 
 
 def read_settings(data: bytes, file: str) -> tuple[Settings, tuple[Problem, ...]]:

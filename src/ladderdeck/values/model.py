@@ -23,6 +23,11 @@ class Language(Enum):
     CHINESE = "zh"
     ENGLISH = "en"
 
+    @property
+    def attribute(self) -> str:
+        """What HTML's `lang` calls it: for Chinese with the region, by which a browser chooses the shapes of characters."""
+        return "zh-CN" if self is Language.CHINESE else self.value
+
 
 class Kind(Enum):
     """The kinds of note; the value is what tags and the ledger call them."""
