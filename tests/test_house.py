@@ -8,27 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import architecture
 import pytest
 from command import CHECKOUT
 
 PACKAGE = CHECKOUT / "src" / "ladderdeck"
 
-MAY_IMPORT = {
-    "values": (),
-    "comparing": ("values",),
-    "reading": ("values", "comparing"),
-    "answering": ("values", "comparing", "reading"),
-    "calculating": ("values", "answering"),
-    "rendering": ("values", "reading", "calculating"),
-    "composing": ("values", "reading", "answering", "calculating", "rendering"),
-    "identity": ("values", "comparing"),
-    "packaging": ("values",),
-    "keeping": ("values", "reading", "answering", "composing"),
-    "building": ("values", "reading", "answering", "composing", "identity", "packaging", "keeping"),
-    "authoring": ("values", "reading", "identity", "keeping", "building"),
-    "handing_over": ("values", "packaging"),
-    "previewing": ("values", "packaging"),
-}
+MAY_IMPORT = architecture.folders()
 """Which folders a folder may import from, besides itself; the commands may from all. Reading knows no Anki, packaging no
 ladder, identity no Markdown."""
 
@@ -97,13 +83,13 @@ def folders_imported(folder: str) -> set[str]:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_folder_imports_what_it_may_and_no_permission_is_idle(folder: str) -> None:
-    assert folders_imported(folder) == set(MAY_IMPORT[folder])
+    assert folders_imported(folder) == MAY_IMPORT[folder]
 
 
 def test_folders_import_one_way_only() -> None:
     done: set[str] = set()
     while len(done) < len(FOLDERS):
-        ready = {folder for folder in set(FOLDERS) - done if set(MAY_IMPORT[folder]) <= done}
+        ready = {folder for folder in set(FOLDERS) - done if MAY_IMPORT[folder] <= done}
         assert ready, f"these import each other in a circle: {sorted(set(FOLDERS) - done)}"
         done |= ready
 
@@ -129,6 +115,11 @@ def test_libraries_stay_in_their_folders_and_heavy_ones_come_late() -> None:
                 assert folder_of(name) in ONLY_IN[library], f"{name} imports {library}"
             if library in LATE and name != "packaging.anki_file":
                 assert not at_top, f"{name} imports {library} at its top"
+
+
+def test_the_page_on_architecture_lists_every_module() -> None:
+    page = architecture.PAGE.read_text(encoding="utf-8")
+    assert page.endswith(architecture.ABOVE + architecture.module_list()), "run tools/architecture.py"
 
 
 def test_help_loads_no_heavy_library():

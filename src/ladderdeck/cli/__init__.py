@@ -1,4 +1,4 @@
-"""The command line. Each command is a module of this package, imported only when it is called."""
+"""The command line. Each command is a module of this folder, imported only when it is called."""
 
 from __future__ import annotations
 
