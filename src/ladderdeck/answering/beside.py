@@ -68,6 +68,8 @@ class Pictures:
         if "://" in destination or destination.startswith(("data:", "//")):
             hint = "save the picture beside the answer: a card must work without a network"
             return self._report("picture-url", position, f"`{destination}` is not a file", hint)
+        if "\0" in destination:
+            return self._report("no-picture", position, "no picture has NUL in its name", "check its name")
         path = (self.folders[file] / destination).resolve()
         if path in self._names:
             return self._names[path]

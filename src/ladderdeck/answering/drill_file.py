@@ -175,6 +175,10 @@ class _Reader:
             if is_range:
                 self.report("wrong-values", position, f"`{name}` has both values and a range", "keep one of the two")
             found = tuple(Text(*item) for item in self.reader.texts(node, "values", strict=True))
+            if len(found) > MOST_VALUES:
+                message = f"`{name}` has {len(found):,} values, more than {MOST_VALUES:,}"
+                self.report("wrong-values", position, message, "keep those that are worth a review")
+                return ()
             if not found and not self.reader.complained_about(node):
                 self.report("wrong-values", position, f"`{name}` has no values", "write `values: [1, 2, 4]`")
             return found

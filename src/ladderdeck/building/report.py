@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..identity.identify import Change, Changed
 from ..values.model import Kind, Pack, Problem, Severity
 from ..values.note import IdentifiedNote
+from ..values.paths import visible
 from ..values.tags import RETIRED_SEARCH
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _NAMES = {
 def problem_text(problem: Problem) -> str:
     """A problem in two lines: where and what, then what to do."""
     where = f"{problem.position}: {problem.severity.value}: "
-    return f"{where}{problem.message} [{problem.code}]\n    {problem.hint}"
+    return visible(f"{where}{problem.message} [{problem.code}]\n    {problem.hint}")
 
 
 def problem_count(problems: Iterable[Problem]) -> str:
@@ -110,6 +111,10 @@ def _version(pack: Pack) -> str:
 
 
 def _change_line(changed: Changed) -> str:
+    return visible(_what_changed(changed))
+
+
+def _what_changed(changed: Changed) -> str:
     entry, before = changed.entry, changed.before
     what = f"{changed.change.value} {_NAMES[entry.kind][0]}: "
     if before is not None and changed.change is Change.REWORDED:

@@ -15,6 +15,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+LARGEST_DATABASE = 2 * 1024**3
+"""Bytes of a package's database, unpacked: what packs of a million notes need, and no more than a disk has room for."""
+
+_ACTING = "SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index') OR sql LIKE '%VIRTUAL%'"
+"""What makes reading a database run a program that came with it: a view in a table's place may never end."""
+
 
 @dataclass(frozen=True)
 class StoredNote:
@@ -61,10 +67,14 @@ def _readable(data: bytes) -> Iterator[tuple[sqlite3.Connection, Mapping[int, An
     """The package's database, its note types and its decks by id; what is wrong with them is a ValueError."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if archive.getinfo("collection.anki2").file_size > LARGEST_DATABASE:
+                raise ValueError(f"its database is larger than {LARGEST_DATABASE // 1024**3} GB")
             database = archive.read("collection.anki2")
             if "collection.anki21" in archive.namelist() or "collection.anki21b" in archive.namelist():
                 raise ValueError("this package comes from Anki itself, and not from a build")
         with _opened(database) as connection:
+            if connection.execute(_ACTING).fetchone():
+                raise ValueError("its database holds more than tables")
             types, decks = (
                 {int(id): value for id, value in json.loads(text).items()}
                 for text in connection.execute("SELECT models, decks FROM col").fetchone()
