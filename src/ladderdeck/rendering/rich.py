@@ -8,23 +8,25 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 from urllib.parse import unquote
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from ..reading.located import is_wide
+from ..reading.markup import protected_spans
 from ..values.model import Position, Problem, Severity, Text
+from .commonmark import answer_markdown
 from .quoting import check_quote
-from .render import harmless, install_math, keep_stops, show_math, show_text
+from .render import harmless, keep_stops, show_math, show_text
+from .tables import table_complaints
 from .worked import Worked, work
 
 _FOLLOWABLE = re.compile(r"(?:https?://|mailto:)\S")
+_TEX_DELIMITERS = re.compile(r"(?<!\\)\\(?:\(.+?\\\)|\[.+?\\\])", re.DOTALL)
 _INLINE_MARK = re.compile(r"[`*_\[<&\\$\n\r\0]")
 """What a piece of inline Markdown must hold to be more than its text; without, the parser is not needed."""
 
@@ -43,8 +45,12 @@ class Rich:
 def render_rich(source: Text, worked: Worked, references: Mapping[str, Any], picture: Picture) -> Rich:
     """Render Markdown whose position is known. ``worked`` holds the quantities that the text may quote."""
     page = _Page(source, worked, picture)
-    tokens = _markdown().parse(unicodedata.normalize("NFC", source.text), {"references": dict(references)})
-    return Rich("".join(page.block(token) for token in tokens), tuple(page.problems))
+    env = {"references": dict(references)}
+    tokens = answer_markdown().parse(unicodedata.normalize("NFC", source.text), env)
+    for line, message, hint in table_complaints(env):
+        page.problems.append(Problem("table-cells", Severity.ERROR, page.position(line), message, hint))
+    html = "".join(page.block(token) for token in tokens)
+    return Rich(html, (*page.problems, *_tex_delimiters(source)))
 
 
 def render_point(source: Text, worked: Worked, references: Mapping[str, Any], picture: Picture) -> Rich:
@@ -52,14 +58,29 @@ def render_point(source: Text, worked: Worked, references: Mapping[str, Any], pi
     if not _INLINE_MARK.search(source.text):
         return Rich(show_text(unicodedata.normalize("NFC", source.text)), ())
     page = _Page(source, worked, picture)
-    tokens = _markdown().parseInline(unicodedata.normalize("NFC", source.text), {"references": dict(references)})
-    return Rich(page.inline(tokens[0].children or (), 0), tuple(page.problems))
+    tokens = answer_markdown().parseInline(unicodedata.normalize("NFC", source.text), {"references": dict(references)})
+    html = page.inline(tokens[0].children or (), 0)
+    return Rich(html, (*page.problems, *_tex_delimiters(source)))
+
+
+def _tex_delimiters(source: Text) -> Iterator[Problem]:
+    """The formulas in TeX's own delimiters: their backslashes are Markdown's escapes, and vanish."""
+    for found in _TEX_DELIMITERS.finditer(source.text) if "\\" in source.text else ():
+        if not any(start <= found.start() < end for start, end in protected_spans(source.text)):
+            before = source.text[: found.start()]
+            line, column = before.count("\n"), found.start() - before.rfind("\n")
+            first = source.position.column - 1 if line == 0 else 0
+            position = Position(source.position.file, source.position.line + line, column + first)
+            message = f"`{found.group()[:2]}` is a bracket in Markdown, not the beginning of a formula"
+            yield Problem(
+                "tex-delimiters", Severity.WARNING, position, message, "write the formula as `$…$` or `$$…$$`"
+            )
 
 
 def work_of(source: Text) -> tuple[Worked, tuple[Problem, ...]]:
     """The calculations in the `calc` blocks of a piece of Markdown, computed, and what is wrong with them."""
     blocks = []
-    for token in _markdown().parse(source.text) if _may_calculate(source.text) else ():
+    for token in answer_markdown().parse(source.text) if _may_calculate(source.text) else ():
         if token.type == "fence" and _word(token) == "calc" and token.map:
             blocks.append(Text(token.content, Position(source.position.file, source.position.line + token.map[0] + 1)))
     return work(blocks)
@@ -217,38 +238,3 @@ def _formatter() -> Any:
     from pygments.formatters import HtmlFormatter
 
     return HtmlFormatter(nowrap=True)
-
-
-@functools.cache
-def _markdown() -> MarkdownIt:
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    install_math(markdown, before="escape")
-    markdown.block.ruler.before(
-        "fence", "math_block", _math_block, {"alt": ["paragraph", "reference", "blockquote", "list"]}
-    )
-    return markdown
-
-
-def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Lines from one that begins with `$$` to one that ends with it: a displayed formula, whatever is in between."""
-    first = state.getLines(start, start + 1, state.blkIndent, False).strip()
-    if not first.startswith("$$") or state.is_code_block(start):
-        return False
-    if len(first) > 4 and first.endswith("$$"):
-        last, content = start, first[2:-2]
-    else:
-        last = next((n for n in range(start + 1, end) if _line(state, n).endswith("$$")), -1)
-        if last < 0 or "$$" in first[2:]:
-            return False
-        content = "\n".join([first[2:], *(_line(state, n) for n in range(start + 1, last)), _line(state, last)[:-2]])
-    if "$$" in content or not content.strip():
-        return False
-    if not silent:
-        token = state.push("math_block", "", 0)
-        token.content, token.map = content.strip(), [start, last + 1]
-        state.line = last + 1
-    return True
-
-
-def _line(state: StateBlock, number: int) -> str:
-    return state.getLines(number, number + 1, state.blkIndent, False).strip()
