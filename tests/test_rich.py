@@ -54,6 +54,16 @@ HEAD = "<thead><tr><th>a</th><th>b</th></tr></thead>"
         ("- so:\n  $$\n  x\n  $$\n- then", '<ul><li>so:<div class="scroll">\\[ x \\]</div></li><li>then</li></ul>'),
         ("> as\n>\n> $$x$$", '<blockquote><p>as</p><div class="scroll">\\[ x \\]</div></blockquote>'),
         ("# Sum\n$$x$$", '<h4>Sum</h4><div class="scroll">\\[ x \\]</div>'),
+        (
+            "so\n\\begin{align}\na &= b \\\\\n\nc &= d\n\\end{align}\nthen",
+            '<p>so</p><div class="scroll">\\[ \\begin{align}\na &amp;= b \\\\\n\nc &amp;= d\n\\end{align} \\]</div><p>then</p>',
+        ),
+        (
+            "\\begin{cases} a \\\\ b \\end{cases}",
+            '<div class="scroll">\\[ \\begin{cases} a \\\\ b \\end{cases} \\]</div>',
+        ),
+        ("$$\\begin{align}\na\n\\end{align}$$", '<div class="scroll">\\[ \\begin{align}\na\n\\end{align} \\]</div>'),
+        ("\\begin{align} is never closed", "<p><span>\\</span>begin{align} is never closed</p>"),
         # Anki's own syntax, and HTML, are text.
         ("[sound:a.mp3] {{c1::x}}", "<p>&#91;sound:a.mp3] {{c1::x}}</p>"),
         ("a <b>c</b> &lt;", "<p>a &lt;b&gt;c&lt;/b&gt; &lt;</p>"),

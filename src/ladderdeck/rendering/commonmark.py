@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import isMdAsciiPunct, isPunctChar, isWhiteSpace
@@ -13,6 +14,8 @@ from markdown_it.rules_inline.state_inline import Delimiter
 from ..reading.located import is_wide
 from .render import install_math
 from .tables import install_tables
+
+_ENVIRONMENT = re.compile(r"\\begin\{([A-Za-z]+\*?)\}")
 
 
 @functools.cache
@@ -68,17 +71,26 @@ def _is_stop(character: str) -> bool:
 
 
 def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Lines from one that begins with `$$` to one that ends with it: a displayed formula, whatever is in between."""
-    first = state.getLines(start, start + 1, state.blkIndent, False).strip()
-    if not first.startswith("$$") or state.is_code_block(start):
+    """A displayed formula, whatever is in between: from a line that begins with `$$` to one that ends with it.
+
+    An environment of TeX that stands alone is one too. Markdown would halve its backslashes, and Anki's MathJax looks
+    for formulas between delimiters only.
+    """
+    first = _line(state, start)
+    environment = _ENVIRONMENT.match(first)
+    closing = f"\\end{{{environment[1]}}}" if environment else "$$"
+    if state.is_code_block(start) or not (environment or first.startswith("$$")):
         return False
-    if len(first) > 4 and first.endswith("$$"):
-        last, content = start, first[2:-2]
-    else:
-        last = next((n for n in range(start + 1, end) if _line(state, n).endswith("$$")), -1)
-        if last < 0 or "$$" in first[2:]:
+    opened = first if environment else first[2:]
+    last = start
+    if not opened.endswith(closing) or not opened[: -len(closing)].strip():
+        if closing in opened:
             return False
-        content = "\n".join([first[2:], *(_line(state, n) for n in range(start + 1, last)), _line(state, last)[:-2]])
+        last = next((n for n in range(start + 1, end) if _line(state, n).endswith(closing)), -1)
+        if last < 0:
+            return False
+    content = "\n".join([opened, *(_line(state, n) for n in range(start + 1, last + 1))])
+    content = content if environment else content[:-2]
     if "$$" in content or not content.strip():
         return False
     if not silent:
