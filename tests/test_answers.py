@@ -135,6 +135,32 @@ def test_answers_reach_the_cards_with_their_pictures(folder, tmp_path_factory):
         collection.close()
 
 
+NAMES = ["a/fig.png", "b/fig.png", "a/FIG.png", "图 1#2.png", "100%20.png", "[x],(y).png", "R&D.png", "it's.png"]
+
+
+def test_pictures_of_any_name_arrive_each_once_under_a_name_that_breaks_nowhere(folder, tmp_path_factory):
+    answers = folder / "cards" / "caching" / "answers"
+    for number, name in enumerate(NAMES):
+        (answers / name).parent.mkdir(exist_ok=True)
+        (answers / name).write_bytes(b"\x89PNG %d" % number)
+    (answers / "twin.png").write_bytes(b"\x89PNG 0")
+    links = [f"![{n}](<{name.replace('%', '%25')}>)" for n, name in enumerate([*NAMES, "twin.png", "a/fig.png"])]
+    change(folder, "![图](<图 1.png>)", "\n".join(links))
+    run = ladderdeck(cwd=folder)
+    assert run.code == 0, run.err
+    collection = new_collection(tmp_path_factory.mktemp("anki"))
+    try:
+        import_package(collection, folder / "dist" / "ladders.apkg")
+        note = next(n for n in notes_by_guid(collection).values() if "为什么要淘汰" in n["Question"])
+        shown = dict(re.findall(r'<img src="([^"]*)" alt="(\d)">', note["Answer"])[::-1])
+        assert len(shown) == len(NAMES) and all(re.fullmatch(r"ladder-[0-9a-f]{16}\.png", name) for name in shown)
+        for picture, number in shown.items():
+            assert (Path(collection.media.dir()) / picture).read_bytes() == b"\x89PNG %d" % (int(number) % 8)
+        assert not collection.media.check().missing and not collection.media.check().unused
+    finally:
+        collection.close()
+
+
 def test_coverage_and_skeletons(folder):
     run = ladderdeck("answers", cwd=folder)
     assert run.code == 0

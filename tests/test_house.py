@@ -184,3 +184,12 @@ def test_the_pack_in_the_checkout_is_the_one_that_was_received():
         .read_bytes()
         .startswith(b"llm-inference-serving git:20260920.a4843f5A\n\nImmutable.")
     )
+
+
+@pytest.mark.parametrize(("page", "tests"), [("SECURITY.md", 20), ("docs/recipes.md", 39)])
+def test_every_test_that_a_page_names_is_there(page: str, tests: int) -> None:
+    named = re.findall(r"`(test_\w+)::(test_\w+)`", (CHECKOUT / page).read_text(encoding="utf-8"))
+    assert len(set(named)) > tests
+    for file, name in named:
+        tree = ast.parse((CHECKOUT / "tests" / f"{file}.py").read_text(encoding="utf-8"))
+        assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, f"{file}::{name}"
