@@ -9,10 +9,13 @@ import sys
 from pathlib import Path
 
 import architecture
+import libraries
 import pytest
 from command import CHECKOUT
 
 PACKAGE = CHECKOUT / "src" / "ladderdeck"
+
+LIBRARIES = CHECKOUT / "docs" / "libraries.md"
 
 MAY_IMPORT = architecture.folders()
 """Which folders a folder may import from, besides itself; the commands may from all. Reading knows no Anki, packaging no
@@ -193,3 +196,10 @@ def test_every_test_that_a_page_names_is_there(page: str, tests: int) -> None:
     for file, name in named:
         tree = ast.parse((CHECKOUT / "tests" / f"{file}.py").read_text(encoding="utf-8"))
         assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, f"{file}::{name}"
+
+
+def test_the_page_on_libraries_lists_every_one() -> None:
+    listed = re.findall(
+        r"^\| `([\w-]+)` \|.*\| [\d.]+ ms \| [\d.]+ MB \|$", LIBRARIES.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(listed) == sorted(libraries.dependencies())
