@@ -8,8 +8,8 @@
   var words = {
     zh: {
       ask: function (unit, share) { return "你的结果（" + (unit ? "单位 " + unit + "，" : "") + "误差 " + share + " 以内算对，可不填）"; },
-      press: function (button) { return "按「" + button + "」"; },
-      button: { again: "重来 (Again)", hard: "困难 (Hard)", good: "良好 (Good)" },
+      press: "按",
+      button: { again: "重来 Again", hard: "困难 Hard", good: "良好 Good" },
       right: function (typed) { return "你算的 " + typed + " 在误差范围内"; },
       mistake: function (typed) { return "你算的 " + typed + " 正是这个错会得到的数："; },
       power: function (typed, factor) { return "你算的 " + typed + " 差了 " + factor + " 倍，步骤都对的话"; },
@@ -18,7 +18,7 @@
     },
     en: {
       ask: function (unit, share) { return "Your result" + (unit ? " in " + unit : "") + ", right within " + share + " (optional)"; },
-      press: function (button) { return "Press " + button; },
+      press: "Press",
       button: { again: "Again", hard: "Hard", good: "Good" },
       right: function (typed) { return "your " + typed + " is within the band"; },
       mistake: function (typed) { return "your " + typed + " is what this mistake gives: "; },
@@ -124,7 +124,11 @@
     verdict.removeAttribute("data-button");
     if (button) {
       var name = document.createElement("b");
-      name.textContent = text.press(text.button[button]);
+      var chip = document.createElement("span");
+      name.textContent = text.press + " ";
+      chip.className = "answer-button";
+      chip.textContent = text.button[button];
+      name.appendChild(chip);
       status.appendChild(name);
       status.appendChild(document.createTextNode(" "));
       verdict.setAttribute("data-button", button);

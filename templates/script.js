@@ -4,21 +4,23 @@
   "use strict";
   var words = {
     zh: {
-      button: { again: "重来 (Again)", hard: "困难 (Hard)", good: "良好 (Good)" },
+      button: { again: "重来 Again", hard: "困难 Hard", good: "良好 Good" },
       hint: "点一下你说到的",
       must: "（必答）",
-      press: function (button) { return "按「" + button + "」"; },
-      point: function (number, must) { return "说到了第 " + number + " 条" + (must ? words.zh.must : ""); },
-      count: function (said, all, open) {
-        return "说到 " + said + " / " + all + (open.length ? "，还差第 " + open.join("、") + " 条" : "");
+      press: "按",
+      point: function (number, must, what) { return "说到了第 " + number + " " + what + (must ? words.zh.must : ""); },
+      unit: { point: "条", rung: "级" },
+      count: function (said, all, open, what) {
+        return "说到 " + said + " / " + all + (open.length ? "，还差第 " + open.join("、") + " " + what : "");
       },
     },
     en: {
       button: { again: "Again", hard: "Hard", good: "Good" },
       hint: "Tap what you said",
       must: " (a must)",
-      press: function (button) { return "Press " + button; },
-      point: function (number, must) { return "I said point " + number + (must ? words.en.must : ""); },
+      press: "Press",
+      point: function (number, must, what) { return "I said " + what + " " + number + (must ? words.en.must : ""); },
+      unit: { point: "point", rung: "rung" },
       count: function (said, all, open) {
         return said + " of " + all + " said" + (open.length ? ", not yet: " + open.join(", ") : "");
       },
@@ -38,6 +40,10 @@
     return around && /^zh/i.test(around.getAttribute("lang")) ? words.zh : words.en;
   }
 
+  function unitOf(list) {
+    return wordsOf(list).unit[has(list, "rungs") ? "rung" : "point"];
+  }
+
   // The points of a check list: the items of its first list, and not those of lists inside of them.
   function points(list) {
     var first = list.querySelector("ol, ul");
@@ -51,18 +57,21 @@
   }
 
   function prepare(list) {
-    var verdict = list.querySelector(".verdict");
-    if (!verdict || has(list, "ready")) return;
+    if (has(list, "ready") || !list.querySelector("ol, ul")) return;
     points(list).forEach(function (item, index) {
       var button = document.createElement("button");
       button.type = "button";
       button.className = "tick";
       button.setAttribute("aria-pressed", "false");
-      button.setAttribute("aria-label", wordsOf(list).point(index + 1, has(item, "must")));
+      button.setAttribute("aria-label", wordsOf(list).point(index + 1, has(item, "must"), unitOf(list)));
       button.setAttribute("onclick", "ladderdeck.tick(this, event)"); // AnkiDroid's tap zones respect it, not a listener
       item.insertBefore(button, item.firstChild);
       mark(item, "tappable", true);
     });
+    var tally = document.createElement("p");
+    tally.className = "tally";
+    if (!list.querySelector(".verdict")) tally.setAttribute("role", "status"); // one place is enough to be read aloud
+    list.insertBefore(tally, list.querySelector("ol, ul"));
     mark(list, "ready", true);
     judge(list, "", 0, []);
   }
@@ -87,24 +96,28 @@
     judge(list, fits, begun ? items.length : 0, open);
   }
 
-  // Say how many are ticked and which button fits, or what to do where nothing is ticked.
+  // Say above the list how many are ticked, and below it which button fits; what to do where nothing is ticked.
   function judge(list, name, all, open) {
-    var verdict = list.querySelector(".verdict");
-    var status = verdict.querySelector(".status");
     var text = wordsOf(list);
-    status.textContent = all ? "" : text.hint;
+    var verdict = list.querySelector(".verdict");
+    list.querySelector(".tally").textContent = all ? text.count(all - open.length, all, verdict ? [] : open, unitOf(list)) : text.hint;
+    if (!verdict) return;
+    var status = verdict.querySelector(".status");
+    status.textContent = "";
     verdict.removeAttribute("data-button");
-    if (!all) return;
-    if (name) {
-      var button = document.createElement("b");
-      button.textContent = text.press(text.button[name]);
-      status.appendChild(button);
-      status.appendChild(document.createTextNode(" "));
-      verdict.setAttribute("data-button", name);
-    }
-    var count = document.createElement("span");
-    count.textContent = text.count(all - open.length, all, open);
-    status.appendChild(count);
+    if (!all || !name) return;
+    verdict.setAttribute("data-button", name);
+    var press = document.createElement("b");
+    var button = document.createElement("span");
+    press.textContent = text.press + " ";
+    button.className = "answer-button";
+    button.textContent = text.button[name];
+    press.appendChild(button);
+    status.appendChild(press);
+    status.appendChild(document.createTextNode(" "));
+    var said = document.createElement("span");
+    said.textContent = text.count(all - open.length, all, open, unitOf(list));
+    status.appendChild(said);
   }
 
   window.ladderdeck = { tick: tick };

@@ -263,13 +263,15 @@ def test_ticks_name_the_button(page, site: Site, cards: dict[str, Card], points,
         r'(<section class="points check">.*?<ul>).*?(</ul>)', rf"\1{''.join(points)}\2", card.back, flags=re.DOTALL
     )
     show(page, site, back, card.css)
-    assert verdict(page) == "Tap what you said"
+    tally = page.locator(".check .tally")
+    assert (tally.inner_text(), verdict(page)) == ("Tap what you said", "")
     for index in tapped:
         ticks(page).nth(index).tap()
     if button is None:
-        assert verdict(page) == "Tap what you said"
+        assert (tally.inner_text(), verdict(page)) == ("Tap what you said", "")
         assert page.locator(".missed, .said").count() == 0
         return
+    assert tally.inner_text() == f"{len(tapped)} of {len(points)} said"
     assert verdict(page).startswith(f"Press {button} | {len(tapped)} of {len(points)} said")
     musts = [" (a must)" if point == MUST else "" for point in points]
     missing = [f"{index + 1}{musts[index]}" for index in range(len(points)) if index not in tapped]
@@ -290,18 +292,18 @@ def test_the_ticks_speak_chinese_on_a_chinese_card(page, site: Site, cards: dict
     show(page, site, cards["rung-chinese"].back, cards["rung-chinese"].css)
     assert ticks(page).first.get_attribute("aria-label") == "说到了第 1 条（必答）"
     ticks(page).nth(0).tap()
-    assert verdict(page) == "按「重来 (Again)」 | 说到 1 / 4，还差第 2（必答）、3、4 条"
+    assert verdict(page) == "按 重来 Again | 说到 1 / 4，还差第 2（必答）、3、4 条"
 
 
 def test_signs_of_the_whole_topic_are_counted_and_name_no_button(page, site: Site, cards: dict[str, Card]) -> None:
     show(page, site, cards["rung-no-answer"].back, cards["rung-no-answer"].css)
     assert "还没有答案" in page.locator(".missing").inner_text()
     assert page.locator(".rule .hard").inner_text().startswith("困难"), "the person judges"
-    assert page.locator(".count-only .status").inner_text() == "点一下你说到的"
+    assert page.locator(".count-only .tally").inner_text() == "点一下你说到的"
     ticks(page).nth(0).tap()
-    assert page.locator(".count-only .status").inner_text() == "说到 1 / 2，还差第 2 条"
+    assert page.locator(".count-only .tally").inner_text() == "说到 1 / 2，还差第 2 条"
     ticks(page).nth(1).tap()
-    assert page.locator(".count-only .status").inner_text() == "说到 2 / 2"
+    assert page.locator(".count-only .tally").inner_text() == "说到 2 / 2"
     assert page.locator("[data-button]").count() == 0
 
 

@@ -199,7 +199,7 @@ def test_it_is_used_from_a_keyboard(page, tmp_path: Path) -> None:
     assert [page.locator(side).is_checked() for side in ("#front", "#back")] == [False, True]
     page.frame_locator("iframe").locator(".question").click()
     page.keyboard.press("j")
-    page.wait_for_function("document.getElementById('number').textContent === '2 of 102'")
+    expect(page.locator("#number")).to_have_text("2 of 102")
     page.locator("#list").focus()
     page.keyboard.press("/")
     page.keyboard.type("拒绝采样")

@@ -18,6 +18,7 @@ import pytest
 from browser import open_browser
 from command import CHECKOUT
 from deck_builder import Deck, pack_text
+from playwright.sync_api import expect
 
 from ladderdeck.building.watching import Look, difference, look, with_own
 from ladderdeck.packaging.templates import default_folder
@@ -277,7 +278,7 @@ def test_the_open_page_follows_and_keeps_its_place(deck: Deck, run, browser) -> 
     round_follows(3)
     assert page.locator("#number").inner_text() == "5 of 9"
     page.frame_locator("iframe").nth(0).locator(".question", has_text="D-three").wait_for()
-    page.wait_for_function("document.querySelectorAll('iframe')[1].srcdoc.includes('scrollTo(0,')")
+    expect(page.locator("iframe").nth(1)).to_have_attribute("srcdoc", re.compile(r"scrollTo\(0,"))
 
     # A mistake: the page says so, and shows the last good state.
     file.write_text("---\nname: web\n---\n", encoding="utf-8")

@@ -185,8 +185,8 @@ class _Page:
         name = self.drill.result.text or self.variants[0].steps[-1].name
         result = self.slot([_kept(str(variant.result)) for variant in self.variants], "b")
         band = self.slot([_band(variant) for variant in self.variants], "span")
-        tolerance = f"±{show_number(100 * self.drill.tolerance)}%"
-        return f'<p class="result" dir="auto">{show_text(name)} = {result}</p><p class="band">{tolerance}: {band}</p>'
+        tolerance = f"(±{show_number(100 * self.drill.tolerance)}%)"
+        return f'<p class="result" dir="auto">{show_text(name)} = {result}</p><p class="band">{band} {tolerance}</p>'
 
     def steps(self) -> str:
         lines = (self.step([variant.steps[n] for variant in self.variants]) for n in range(len(self.variants[0].steps)))

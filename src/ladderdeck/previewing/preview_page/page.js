@@ -181,7 +181,7 @@
 
   function count() {
     const kinds = Object.keys(names).map(kind => [shown.filter(index => data.cards[index].kind === kind).length, names[kind]]);
-    const parts = kinds.filter(([number]) => number).map(([number, name]) => `${number} ${name}`);
+    const parts = kinds.filter(([number]) => number).map(([number, name]) => `${number} ${number === 1 ? name.slice(0, -1) : name}`);
     find("counts").textContent = `${shown.length} of ${data.cards.length} cards${parts.length ? ": " : ""}${parts.join(", ")}`;
   }
 
