@@ -283,7 +283,7 @@ def test_a_drill_has_a_slider_for_the_day(noon, tmp_path: Path) -> None:
     page.locator("#day").blur()
     page.keyboard.press("k")
     assert not page.locator("#day").is_visible()
-    assert page.locator("#counts").inner_text() == "2 of 2 cards: 1 rungs, 1 drills"
+    assert page.locator("#counts").inner_text() == "2 of 2 cards: 1 rung, 1 drill"
 
 
 def test_a_phone_can_show_it_too(page, tmp_path: Path) -> None:
