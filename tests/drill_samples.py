@@ -69,8 +69,10 @@ def english_pack(folder: str = "cards") -> Pack:
 def made(text: str, pack: Pack | None = None) -> tuple[tuple[DrillHtml, ...], list[Problem]]:
     """What comes of a drill file beside a pack: the drills made ready, and all problems."""
     pack = pack or english_pack()
-    file, problems = parse_drills(text.encode(), str(Path(pack.path).with_name("drills.yaml")))
-    placed, of_places = place_drills([pack], [file] if file else [], all_languages=True)
+    path = str(Path(pack.path).with_name("drills.yaml"))
+    file, problems = parse_drills(text.encode(), path)
+    folders = dict.fromkeys((pack.path, path), Path(pack.path).parent)
+    placed, of_places = place_drills([pack], [file] if file else [], folders, all_languages=True)
     drills, of_drills = render_drills(placed, lambda file, destination, position: None)
     return drills, [*problems, *of_places, *of_drills]
 

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 from command import CHECKOUT, SEED, here, ladderdeck, tree
 from deck_builder import NOW, Deck, pack_text
+from drill_samples import SMALL
 
 from ladderdeck.authoring.adding import Standing, plan_arrivals
 from ladderdeck.identity.identify import Change
+from ladderdeck.values.model import Kind
 
 RUNGS = ["What is a hash join?", "When does it spill to disk?", "Who reads the plan?"]
 EDITED = ["Hash joins: what are they?", "When does it spill to disk?", "How is a GIN index built?"]
@@ -238,6 +240,18 @@ def test_what_is_shown_is_what_a_build_then_does(deck: Deck, topics) -> None:
     done = [(c.change, c.entry, c.before) for c in outcome.changes if c.entry.pack == "web"]
     assert [(c.change, c.entry, c.before) for c in arrival.changes] == done
     assert {p.code for p in (*arrivals.problems, *arrivals.later)} == {p.code for p in outcome.problems}
+
+
+def test_drills_and_answers_beside_the_pack_stay(deck: Deck) -> None:
+    drills = SMALL.replace("pack: llm-inference-serving", "pack: web").replace(
+        "topic: Tensor parallelism", "topic: Joins"
+    )
+    drills = drills.replace("    rung: Why not across machines\n", "")
+    (deck.cards / "web" / "drills.yaml").write_text(drills, encoding="utf-8")
+    deck.build()
+    arrivals = plan_arrivals(download(deck), deck.cards, NOW + 5)
+    assert [c.change for c in arrivals.packs[0].changes if c.entry.kind is Kind.DRILL] == [Change.UNCHANGED]
+    assert arrivals.later == ()
 
 
 def test_what_was_retired_before_is_not_told_again(deck: Deck) -> None:

@@ -208,12 +208,42 @@ def test_a_reworded_item_keeps_its_answer_and_is_called_stale(folder):
         ("- 命中除以请求\n", "- 说不出扫描。\n", ("alike-key-points", "warning", 51, 3)),
         ('cache[key] = "<T>"', 'cache[key] = "' + "x" * 40 + '"', ("wide-code", "warning", 26, 1)),
         ("- 说不出扫描\n\n来源：[某文档][doc]", "- 说不出扫描", ("no-source", "warning", 49, 4)),
+        ("# 阶梯", "前言\n\n# 阶梯", ("stray-text", "warning", 6, 1)),
+        ("## 只会背 LRU", "##只会背 LRU", ("no-heading", "error", 49, 1)),
+        ("## 只会背 LRU", "＃＃ 只会背 LRU", ("no-heading", "error", 49, 1)),
+        ("- ★ 内存有上限", "* ★ 内存有上限", ("two-lists", "warning", 11, 1)),
+        ("- 命中除以请求\n", "- 命中除以请求\n\n  ```\n  x\n  ```\n", ("key-point-block", "error", 45, 1)),
+        ("见 [文档][doc]", "见 [文档][dok]", ("open-reference", "warning", 13, 23)),
+        ("见 [文档][doc]", "见 [文档]（doc）", ("wide-mark", "warning", 13, 23)),
+        ("![图](<图 1.png>)", "![图](图 1.png)", ("open-link", "warning", 29, 1)),
+        ("**重点**", "**重点 **", ("open-bold", "warning", 13, 4)),
+        ("$x_1 < y$", "$x_{1} < y", ("open-math", "warning", 13, 11)),
+        ("| LRU | 最近 |", "| LRU ｜ 最近 |", ("table-cells", "error", 23, 1)),
     ],
     ids=lambda value: value[:24].strip() if isinstance(value, str) else value[0],
 )  # fmt: skip
 def test_what_is_wrong_with_an_answer_has_its_place(folder, old, new, expected):
     change(folder, old, new)
     assert expected in problems(folder)
+
+
+def test_wrapped_lines_and_what_follows_the_sources_are_kept(folder, tmp_path_factory):
+    change(folder, "- ★ 内存有上限，热集", "- ★ 内存有上限，\n  热集")
+    change(
+        folder,
+        "来源：[某文档][doc]、[另一篇](https://example.org/b)",
+        "来源：\n\n- [某文档][doc]\n- [另一篇](https://example.org/b)",
+    )
+    assert problems(folder) == []
+    assert ladderdeck(cwd=folder).code == 0
+    collection = new_collection(tmp_path_factory.mktemp("anki"))
+    try:
+        import_package(collection, folder / "dist" / "ladders.apkg")
+        note = next(n for n in notes_by_guid(collection).values() if "为什么要淘汰" in n["Question"])
+        assert "内存有上限，热集" in note["Key Points"]
+        assert note["Sources"].count("<li") == 2
+    finally:
+        collection.close()
 
 
 def test_a_clean_answer_file_has_no_problems(folder):
@@ -224,12 +254,22 @@ def test_a_clean_answer_file_has_no_problems(folder):
     ("name", "hint"), [("cashing", "did you mean `caching`?"), ("something-else", "behind `name:`")]
 )
 def test_an_answer_to_an_unknown_pack_is_left_aside_and_said(folder, name, hint):
+    other = folder / "cards" / "caching" / "OTHER.md"
+    other.write_text(PACK.replace("name: caching", "name: queues"), encoding="utf-8")
     change(folder, "pack: caching", f"pack: {name}")
     assert problems(folder) == [("unknown-pack", "warning", 2, 7)]
     run = ladderdeck("check", "-v", cwd=folder)
     assert hint in run.out
     assert "passed over" not in run.out
-    assert "0 of 6 answered" in ladderdeck("answers", cwd=folder).out
+    assert "0 of 12 answered" in ladderdeck("answers", cwd=folder).out
+
+
+def test_a_renamed_pack_takes_its_answers_along(folder):
+    pack = folder / "cards" / "caching" / "SKILL.md"
+    pack.write_text(PACK.replace("name: caching", "name: 缓存"), encoding="utf-8")
+    assert problems(folder) == [("renamed-pack", "warning", 2, 7)]
+    assert "write `pack: 缓存`" in ladderdeck("check", "-v", cwd=folder).out
+    assert "4 of 6 answered" in ladderdeck("answers", cwd=folder).out
 
 
 def test_html_in_an_answer_is_text(folder):

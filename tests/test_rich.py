@@ -80,7 +80,6 @@ HEAD = "<thead><tr><th>a</th><th>b</th></tr></thead>"
         # Links and pictures.
         ("[d][doc]", '<p><a href="https://example.org/doc">d</a></p>'),
         ("[x](https://a.example/b_c_d?q=[1])", '<p><a href="https://a.example/b_c_d?q=%5B1%5D">x</a></p>'),
-        ("[x](javascript:alert)", "<p>&#91;x](javascript:alert)</p>"),
         ("[x](notes/other.md)", "<p>x</p>"),
         ("<https://a.example>", '<p><a href="https://a.example">https://a.example</a></p>'),
         ('![a "b"](<my p.png>)', '<p><img src="packed-my p.png" alt="a &quot;b&quot;"></p>'),
@@ -120,6 +119,7 @@ def test_markdown_reaches_the_card_as_it_was_meant(markdown, html):
         (r"so \(x\) is", ["a.md:5:4: warning: tex-delimiters"]),
         ("so\n\n\\[\nx\n\\]", ["a.md:7:1: warning: tex-delimiters"]),
         (r"`\(x\)` and $\begin{array}{c}a \\[2pt] b\end{array}$", []),
+        ("[x](javascript:alert)", ["a.md:5:1: warning: open-link"]),
         ("[3](#none)", ["a.md:5:3: error: unknown-quantity"]),
     ],
 )

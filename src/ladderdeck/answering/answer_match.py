@@ -79,15 +79,28 @@ def match_answers(packs: Sequence[Pack], files: Iterable[AnswerFile]) -> Answers
     return Answers(matcher.found, tuple(matcher.problems))
 
 
+def pack_meant(name: Text, beside: Collection[str]) -> tuple[Text, tuple[Problem, ...]]:
+    """The name of the pack that an answer or drill file belongs to, and what is to be said where it gives another one.
+
+    ``beside`` are the names of the packs in its folder. Where that is one, it is meant: it was renamed, and what is written
+    for it goes along, as its notes do.
+    """
+    if name.text in beside or len(beside) != 1:
+        return name, ()
+    (only,) = beside
+    message = f"there is no pack `{name.text}` here, so this file is taken for one of `{only}`, the pack beside it"
+    hint = f"write `pack: {only}`, or move the file to its pack"
+    return Text(only, name.position), (Problem("renamed-pack", Severity.WARNING, name.position, message, hint),)
+
+
 def without_pack(files: Iterable[AnswerFile], packs: Collection[str]) -> tuple[Problem, ...]:
     """A warning for each answer file whose pack is none of ``packs``, with the name that was perhaps meant."""
     problems = []
     for file in files:
-        if file.pack.text not in packs:
-            near = difflib.get_close_matches(file.pack.text, packs, n=1)
-            hint = f"did you mean `{near[0]}`?" if near else "write what stands in the pack behind `name:`"
-            message = f"there is no pack `{file.pack.text}`: these answers are on no card"
-            problems.append(Problem("unknown-pack", Severity.WARNING, file.pack.position, message, hint))
+        near = difflib.get_close_matches(file.pack.text, packs, n=1)
+        hint = f"did you mean `{near[0]}`?" if near else "write what stands in the pack behind `name:`"
+        message = f"there is no pack `{file.pack.text}`: these answers are on no card"
+        problems.append(Problem("unknown-pack", Severity.WARNING, file.pack.position, message, hint))
     return tuple(problems)
 
 

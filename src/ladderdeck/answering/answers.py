@@ -19,6 +19,7 @@ from markdown_it.token import Token
 from ..reading.decoding import decode
 from ..reading.labels import Item as Label
 from ..reading.labels import Section, label_of, section_of
+from ..reading.located import join_lines
 from ..reading.yaml_nodes import YamlReader
 from ..values.model import Kind, Position, Problem, Severity, Text
 
@@ -26,6 +27,7 @@ MUST = "★"
 """What a key point begins with that an answer cannot do without."""
 
 _KEYS = ("pack", "topic", "language")
+_NO_HEADING = re.compile(r"(?:#{2,6}[^#\s]|＃{1,6})")
 _SOURCES = re.compile(r"(?:来源|Sources?)\s*[：:]\s*", re.IGNORECASE)
 
 
@@ -126,6 +128,7 @@ class _Body:
         heads = [i for i, t in enumerate(self.tokens) if t.type == "heading_open" and t.tag in ("h1", "h2")]
         kind: Kind | None = None
         found = []
+        self._check_headings(self.tokens, heads[0] if heads else len(self.tokens))
         for at, following in pairwise([*heads, len(self.tokens)]):
             heading = self._text(self.tokens[at + 1])
             if self.tokens[at].tag == "h1":
@@ -159,9 +162,8 @@ class _Body:
         sources = [t for t in rest if t.level == 1 and t.type == "inline" and _SOURCES.match(t.content)]
         if not sources:
             return Answer(heading, kind, points, self._slice(begin, end), self._slice(end, end))
-        first = sources[0].map[0] if sources[0].map else end
-        last = sources[0].map[1] if sources[0].map else end
-        cited = self._slice(first, last)
+        first = sources[-1].map[0] if sources[-1].map else end
+        cited = self._slice(first, end)
         cited = Text(_SOURCES.sub("", cited.text, count=1), cited.position)
         return Answer(heading, kind, points, self._slice(begin, first), cited)
 
@@ -177,14 +179,54 @@ class _Body:
         if not tokens or tokens[0].type not in ("bullet_list_open", "ordered_list_open"):
             return (), tokens
         close = next(i for i, t in enumerate(tokens) if t.level == 0 and t.type.endswith("_list_close"))
+        self._check_list(tokens, close)
         points = []
         for token in tokens[:close]:
             if token.type == "inline":
                 text = self._text(token)
                 must = text.text.startswith(MUST)
                 clause = text.text[len(MUST) :].strip() if must else text.text
-                points.append(KeyPoint(Text(" ".join(clause.split()), text.position), must))
+                lines = [(line, 1, 1) for line in clause.split("\n")]
+                points.append(KeyPoint(Text(join_lines(self.file, lines).text, text.position), must))
         return tuple(points), tokens[close + 1 :]
+
+    def _check_list(self, tokens: Sequence[Token], close: int) -> None:
+        """A key point is a line of text: what else stands in the list, or goes on behind another mark, would be lost."""
+        for token in tokens[:close]:
+            if token.type in ("fence", "code_block", "table_open", "heading_open", "hr"):
+                message, hint = (
+                    "a key point is a line of text, and this is none",
+                    "move it below the list, to the details",
+                )
+                self._report("key-point-block", Severity.ERROR, token, message, hint)
+        following = tokens[close + 1] if close + 1 < len(tokens) else None
+        if following is not None and following.type == tokens[0].type == "bullet_list_open":
+            message = (
+                f"the list of key points ends above, for the mark changes from {tokens[0].markup} to {following.markup}"
+            )
+            self._report("two-lists", Severity.WARNING, following, message, "begin each key point with the same mark")
+
+    def _report(self, code: str, severity: Severity, token: Token, message: str, hint: str) -> None:
+        position = Position(self.file, self.start + (token.map[0] if token.map else 0) + 1)
+        self.problems.append(Problem(code, severity, position, message, hint))
+
+    def _check_headings(self, tokens: Sequence[Token], first_heading: int) -> None:
+        """Nothing stands above the first heading, and no line looks like one and is none."""
+        for token in tokens[:first_heading]:
+            if token.level == 0 and token.nesting >= 0:
+                message, hint = "this text belongs to no item, and is on no card", "write it below a `##` heading"
+                self._report("stray-text", Severity.WARNING, token, message, hint)
+                break
+        for token in tokens:
+            if token.type == "inline" and token.level == 1:
+                for offset, line in enumerate(token.content.split("\n")):
+                    if _NO_HEADING.match(line):
+                        position = Position(self.file, self.start + (token.map[0] if token.map else 0) + offset + 1)
+                        message, hint = (
+                            "this is no heading without a blank behind the #",
+                            "write `## ` and the item's text",
+                        )
+                        self.problems.append(Problem("no-heading", Severity.ERROR, position, message, hint))
 
 
 def kind_of_heading(heading: str) -> Kind | None:

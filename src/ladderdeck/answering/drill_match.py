@@ -6,14 +6,14 @@ so that a new version of a pack carries the drills along; else it is an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path
 
 from ..comparing.linking import THRESHOLD, likeness
 from ..values.model import Pack, Position, Problem, Severity, Text, Topic
 from ..values.wording import wording_key
-from .answer_match import LIKE_ENOUGH
+from .answer_match import LIKE_ENOUGH, pack_meant
 from .drills import Drill, DrillFile
 
 
@@ -29,21 +29,23 @@ class PlacedDrill:
 
 
 def place_drills(
-    packs: Sequence[Pack], files: Iterable[DrillFile], *, all_languages: bool
+    packs: Sequence[Pack], files: Iterable[DrillFile], folders: Mapping[str, Path], *, all_languages: bool
 ) -> tuple[tuple[PlacedDrill, ...], tuple[Problem, ...]]:
     """Find the topic of every drill. Drills of packs that this run leaves out are left out, too.
 
+    ``folders`` tells where each pack and drill file lies, by its path as shown: a pack that arrives is shown where it is now.
     ``all_languages`` says that no pack was left out: for its language, or since only the other's file was named.
     """
-    placer = _Placer(packs, all_languages)
+    placer = _Placer(packs, folders, all_languages)
     for file in sorted(files, key=lambda f: f.path):
         placer.add(file)
     return tuple(placer.found), tuple(placer.problems)
 
 
 class _Placer:
-    def __init__(self, packs: Sequence[Pack], all_languages: bool) -> None:
+    def __init__(self, packs: Sequence[Pack], folders: Mapping[str, Path], all_languages: bool) -> None:
         self.packs = packs
+        self.folders = folders
         self.all_languages = all_languages
         self.found: list[PlacedDrill] = []
         self.problems: list[Problem] = []
@@ -53,8 +55,10 @@ class _Placer:
         self.problems.append(Problem(code, severity, position, message, hint))
 
     def add(self, file: DrillFile) -> None:
-        beside = [pack for pack in self.packs if PurePosixPath(pack.path).parent == PurePosixPath(file.path).parent]
-        packs = [pack for pack in beside if pack.name == file.pack.text]
+        beside = [pack for pack in self.packs if self.folders[pack.path] == self.folders[file.path]]
+        name, renamed = pack_meant(file.pack, {pack.name for pack in beside})
+        self.problems.extend(renamed)
+        packs = [pack for pack in beside if pack.name == name.text]
         fitting = [pack for pack in packs if file.language.text in ("", pack.language.value)]
         if beside and not packs:
             message = f"no pack in this folder is called `{file.pack.text}`"
@@ -62,12 +66,12 @@ class _Placer:
             self.report("drills-without-pack", Severity.ERROR, file.pack.position, message, hint)
         elif len(fitting) > 1:
             # Else a language that is added, or left out of a build, would decide whose the drills are, and their ids.
-            message = f"the pack `{file.pack.text}` is there in several languages, and this file does not say which"
+            message = f"the pack `{name.text}` is there in several languages, and this file does not say which"
             hint = "add `language: zh` or `language: en`; the other language has a file of its own, as drills.en.yaml"
             self.report("drills-without-language", Severity.ERROR, file.pack.position, message, hint)
             return
         elif packs and not fitting and self.all_languages:
-            message = f"the pack `{file.pack.text}` is not there in the language `{file.language.text}`"
+            message = f"the pack `{name.text}` is not there in the language `{file.language.text}`"
             self.report(
                 "drills-without-pack", Severity.ERROR, file.language.position, message, "mend or remove `language:`"
             )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..answering.answer_match import Answers, ItemKey, match_answers, without_pack
-from ..answering.answers import parse_answers
+from ..answering.answer_match import Answers, ItemKey, match_answers, pack_meant, without_pack
+from ..answering.answers import AnswerFile, parse_answers
 from ..answering.beside import ANSWER_FOLDER, Pictures, answer_documents, drill_documents
 from ..answering.drill_file import parse_drills
 from ..answering.drill_match import place_drills
@@ -68,7 +68,8 @@ def read_inputs(
     report("rendering answers")
     answer_html, answer_problems = kept_answers(answers, pictures.find, store)
     everything = language is None and all(path.is_dir() for path in paths)
-    drills = _read_drills(drill_files, library, everything, pictures, problems, store)
+    folders = {document.path: document.file.parent for document in (*found_packs.documents, *drill_files)}
+    drills = _read_drills(drill_files, library, folders, everything, pictures, problems, store)
     problems.extend((*answer_problems, *pictures.problems, *judge(library.packs, answers)))
     settings, known = Settings(), None
     if (data := _read(home.settings, problems)) is not None:
@@ -108,15 +109,22 @@ def _read_answers(documents: Sequence[Document], library: Library, problems: lis
         problems.extend(found)
         if file is not None:
             files.append(file)
-    answers = match_answers(library.packs, files)
-    problems.extend(answers.problems)
     names = {pack.name for pack in library.packs}
-    lost = [file for file in files if file.pack.text not in names]
-    if lost and not library.has_errors:
-        # It may belong to a pack that was not asked for.
-        paths = {document.path: document.file for document in documents}
-        beside = frozenset[str]().union(*(_names_in(_beside(paths[file.path])) for file in lost))
-        problems.extend(without_pack(lost, names | beside))
+    paths = {document.path: document.file for document in documents}
+    lost: list[AnswerFile] = []
+    names_there: frozenset[str] = frozenset()
+    for number, file in enumerate(files if not library.has_errors else ()):
+        if file.pack.text not in names:
+            # It may belong to a pack that was not asked for, or that was renamed.
+            beside = _names_in(_beside(paths[file.path]))
+            meant, renamed = pack_meant(file.pack, beside)
+            problems.extend(renamed)
+            files[number] = replace(file, pack=meant)
+            if meant.text not in names | beside:
+                lost.append(file)
+                names_there |= beside
+    answers = match_answers(library.packs, files)
+    problems.extend((*answers.problems, *without_pack(lost, names | names_there)))
     return answers
 
 
@@ -128,6 +136,7 @@ def _beside(answer_file: Path) -> Path:
 def _read_drills(
     documents: Sequence[Document],
     library: Library,
+    folders: Mapping[str, Path],
     everything: bool,
     pictures: Pictures,
     problems: list[Problem],
@@ -139,7 +148,7 @@ def _read_drills(
         problems.extend(found)
         if file is not None:
             files.append(file)
-    placed, place_problems = place_drills(library.packs, files, all_languages=everything)
+    placed, place_problems = place_drills(library.packs, files, folders, all_languages=everything)
     drills, drill_problems = kept_drills(placed, pictures.find, store)
     problems.extend((*place_problems, *drill_problems))
     return drills

@@ -20,6 +20,7 @@ from ..reading.located import is_wide
 from ..reading.markup import protected_spans
 from ..values.model import Position, Problem, Severity, Text
 from .commonmark import answer_markdown
+from .leftovers import leftovers, text_between
 from .quoting import check_quote
 from .render import harmless, keep_stops, show_math, show_text
 from .tables import table_complaints
@@ -150,6 +151,7 @@ class _Page:
         return f'<pre dir="ltr"><code>{_highlighted(code, word) if word else show_text(code)}</code></pre>'
 
     def inline(self, tokens: Sequence[Token], line: int) -> str:
+        self.check_marks(tokens, line)
         parts: list[str] = []
         index = 0
         while index < len(tokens):
@@ -166,6 +168,13 @@ class _Page:
                 parts.append(self.span(token, line))
             index += 1
         return keep_stops("".join(parts))
+
+    def check_marks(self, tokens: Sequence[Token], line: int) -> None:
+        shown = {"text": None, "softbreak": "\n", "hardbreak": "\n"}
+        text = text_between(token.content if token.type == "text" else shown.get(token.type) for token in tokens)
+        for needle, code, message, hint in leftovers(text):
+            position = self.position(line, needle.partition("\n")[0])
+            self.problems.append(Problem(code, Severity.WARNING, position, message, hint))
 
     def quote(self, label: str, name: str, line: int) -> str:
         shown, complaint = check_quote(label, name, self.worked)

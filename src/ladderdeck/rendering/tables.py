@@ -46,7 +46,7 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
             for token in state.tokens[first:]:
                 token.content = token.content.replace(_WITHIN, "|")
             for line in range(start + 2, state.line):
-                _check_row(complaints, line, _cells(_line(state, line)), _cells(_line(state, start)))
+                _check_row(complaints, line, _line(state, line), _cells(_line(state, start)))
         elif not found and "|" in _line(state, start + 1) and "-" in _line(state, start + 1):
             _check_head(complaints, start, _cells(_line(state, start)), _cells(_line(state, start + 1)))
     finally:
@@ -81,10 +81,13 @@ def _row_hidden(line: str) -> str:
     return "".join([*parts, line[position:]])
 
 
-def _check_row(complaints: dict[int, tuple[str, str]], line: int, cells: int, columns: int) -> None:
+def _check_row(complaints: dict[int, tuple[str, str]], line: int, row: str, columns: int) -> None:
+    cells = _cells(row)
     if cells > columns:
         message = f"this row of the table has {cells} cells, and its head {columns}: the last would not be shown"
         complaints[line] = message, "give the head as many cells, or write a bar that is text as `\\|`"
+    elif cells < columns and "｜" in row:
+        complaints[line] = "a full-width bar parts no cells of a table", "write | instead of ｜"
 
 
 def _check_head(complaints: dict[int, tuple[str, str]], line: int, cells: int, columns: int) -> None:
