@@ -130,7 +130,10 @@ class _Matcher:
         if not packs:
             return None
         if not file.topic.text:
-            return packs[0].name, packs[0].language.value, ""
+            # In which language the file is written, where it does not say, its headings show.
+            headings = {wording_key(answer.heading.text) for answer in file.answers}
+            pack = max(packs, key=lambda p: sum(wording_key(item.text) in headings for item, _ in items_of(p)))
+            return pack.name, pack.language.value, ""
         titles = [(pack, topic.title.text) for pack in packs for topic in pack.topics]
         key = wording_key(file.topic.text)
         for pack, title in titles:

@@ -91,7 +91,7 @@ def read_inputs(
         answers,
         answer_html,
         pictures.files,
-        tuple(problems),
+        tuple(dict.fromkeys(problems)),
         data or b"",
         drills,
     )

@@ -149,9 +149,11 @@ def coverage_table(rows: Sequence[Row]) -> list[str]:
     total = answered + missing + stale
     share = 100 * (answered + stale) // total if total else 100
     lines.append(f"{answered + stale} of {total} answered ({share} %), {missing} missing, {stale} stale")
+    names = {row.pack for row in rows}
+    several = {row.pack: f" · {row.pack}" for row in rows if row.topic} if len(names) > 1 else {}
     for name in ("missing", "stale"):
         lines.extend(
-            f"  {name} {_NAMES[row.kind][0]}: {_short(item.text)}  ({row.topic or row.pack})"
+            f"  {name} {_NAMES[row.kind][0]}: {_short(item.text)}  ({row.topic or row.pack}{several.get(row.pack, '')})"
             for row in rows
             for item in getattr(row, name)
         )

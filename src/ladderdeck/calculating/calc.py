@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .calc_line import CalculationError, line_parts
-from .units import Quantity, is_unit, registry, shown, unit_name
+from .units import UNIT_NAMES, Quantity, is_unit, registry, shown, unit_name
 
 NO_BREAK_SPACE = "\u00a0"
 """Between a number and its unit, so that a narrow screen does not part them."""
@@ -285,7 +285,7 @@ class Parser:
     def _unit(self, token: _Token) -> Any:
         if token.kind == "name" and is_unit(token.text):
             return registry().parse_units(token.text)
-        hint = "define it in a line above, or write one of the units that the documentation lists"
+        hint = f"define it in a line above, or write a unit: {', '.join(UNIT_NAMES)}"
         raise CalculationError(token.column, f"`{token.text}` is neither a quantity defined above nor a unit", hint)
 
     def _call(self, name: _Token) -> Any:

@@ -14,6 +14,9 @@ _LINE = re.compile(
     r"\s*(?P<name>[^\W\d]\w*)\s*=(?P<expression>[^#]*?)(?:(?:->|→)\s*(?P<unit>[^#]*?))?\s*(?:#\s*(?P<note>.*?))?\s*\Z"
 )
 
+_WIDE = str.maketrans({code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: " ", 0x2212: "-"})
+"""Full-width forms of ASCII's signs, which an input method for Chinese types, and the minus of typographers."""
+
 
 class CalculationError(Exception):
     """What is wrong with a calculation: ``column`` (from 0) in the line, a sentence, and what to do."""
@@ -41,9 +44,10 @@ def line_parts(line: str, known: Container[str]) -> LineParts:
     """The parts of a line, whose name must be new. Raises CalculationError."""
     if len(line) > LONGEST_LINE:
         raise CalculationError(0, f"the line has more than {LONGEST_LINE} characters", "compute in several lines")
+    line = _narrow(line)
     match = _LINE.match(line)
     if match is None:
-        raise CalculationError(0, "this is no line of a calculation", "write `name = expression -> unit  # note`")
+        raise _no_line(line)
     name = match["name"]
     if is_unit(name):
         raise CalculationError(match.start("name"), f"`{name}` is a unit, and cannot be a name", "call it otherwise")
@@ -54,3 +58,19 @@ def line_parts(line: str, known: Container[str]) -> LineParts:
     expression = match["expression"].lstrip()
     start = match.start("expression") + len(match["expression"]) - len(expression)
     return LineParts(name, expression, start, match["unit"], match.start("unit"), match["note"] or "")
+
+
+def _narrow(line: str) -> str:
+    """The line with ASCII's signs for their full-width forms, but for the note, which is text. Columns stay."""
+    end = min((index for index in (line.find("#"), line.find("＃")) if index >= 0), default=len(line))
+    return line[:end].translate(_WIDE) + line[end : end + 1].translate(_WIDE) + line[end + 1 :]
+
+
+def _no_line(line: str) -> CalculationError:
+    """What is wrong with a line that is none: its name, if it has what looks like one."""
+    name, equals, _ = line.partition("#")[0].partition("=")
+    if equals and name.strip() and not re.fullmatch(r"[^\W\d]\w*", name.strip()):
+        hint = "write a word, Chinese or Latin, of letters, digits and _, which begins with a letter"
+        column = len(name) - len(name.lstrip())
+        return CalculationError(column, f"`{name.strip()}` cannot be the name of a quantity", hint)
+    return CalculationError(0, "this is no line of a calculation", "write `name = expression -> unit  # note`")

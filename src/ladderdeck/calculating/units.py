@@ -40,6 +40,9 @@ percent = 0.01
 hertz = 1 / second = Hz
 """
 
+UNIT_NAMES = ("B", "bit", "s", "min", "hour", "day", "token", "FLOP", "request", "GPU", "USD", "W", "Hz", "percent")
+"""The units by the names that people write, for messages; prefixes such as k, M, Ki go before them."""
+
 _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 

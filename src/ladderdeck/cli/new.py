@@ -9,6 +9,7 @@ import click
 from ..authoring.starting import new_pack, packs_in, write_files, wrong_name
 from ..keeping.files import unwritable
 from ..keeping.home import DEFAULT_PATH
+from ..reading.located import is_wide
 from ..values.model import Language
 from ..values.paths import shown
 from .common import called, given_language, show_problems
@@ -30,14 +31,14 @@ def command(name: str, language: str | None, folder: Path) -> None:
     """Write a commented pack called NAME, with an answer and a drill, to start from.
 
     It builds as it is; replace its contents piece by piece. Nothing that is there is overwritten. Without --language it is
-    written as the packs are that are there, in English where there are none or both.
+    written in Chinese where NAME is, else as the packs are that are there, in English where there are none or both.
 
     Example: python build.py new system-design --language en
     """
     name = shown(Path(name)) if name else name
     if wrong := wrong_name(name):
         raise click.BadParameter(f"{wrong}.", param_hint="NAME")
-    files, problems = new_pack(name, given_language(language) or _usual_language(folder), folder, called())
+    files, problems = new_pack(name, given_language(language) or _usual_language(name, folder), folder, called())
     show_problems(problems, err=True)
     if problems:
         raise SystemExit(1)
@@ -48,9 +49,14 @@ def command(name: str, language: str | None, folder: Path) -> None:
         raise SystemExit(1) from None
     for file in files:
         click.echo(shown(file))
-    click.echo(f"Next: edit the first of them, then look with `{called()} check` and `preview`.")
+    where = "" if folder == DEFAULT_PATH else f" {shown(folder)}"
+    click.echo(
+        f"Next: edit the first of them, then look with `{called()} check{where}` and `{called()} preview{where}`."
+    )
 
 
-def _usual_language(folder: Path) -> Language:
+def _usual_language(name: str, folder: Path) -> Language:
+    if any(is_wide(character) for character in name):
+        return Language.CHINESE
     languages = {pack.language for pack in packs_in(folder)}
     return languages.pop() if len(languages) == 1 else Language.ENGLISH

@@ -18,7 +18,7 @@ from .answer_html import AnswerHtml
 from .drill_html import DrillHtml
 
 _RETIRED = {
-    Language.CHINESE: "这张卡片的内容已从题库中移除。可以搁置或删除它。",
+    Language.CHINESE: "这张卡片的内容已从题库中移除。可以暂停或删除它。",
     Language.ENGLISH: "This text is no longer in its pack. You may suspend or delete this card.",
 }
 _LAST = 10**6

@@ -19,6 +19,8 @@ _ODD = re.compile(r"[\ufeff\t\r]|(?:^|[\s\[{,])[!?]|[|>][-+\d]*#|^(?:---|\.\.\.)
 """Where libyaml takes what PyYAML's own parser refuses, or sees another tag or place: a tab, a tag, a key behind `?`, a
 comment right behind a block's mark, a second document, a value that is not there before a bracket or a comma."""
 
+_WIDE_COLON = re.compile(r"[ \t]*(?:-[ \t]+)?([A-Za-z][\w-]*)[ \t]*：")
+
 
 class YamlReader:
     """Reads one YAML text and collects the problems with it in ``problems``.
@@ -65,7 +67,8 @@ class YamlReader:
             position = Position(
                 self.file, self.first_line + (mark.line if mark else 0), (mark.column if mark else 0) + 1
             )
-            self.report("yaml", position, f"{self.what} is not YAML: {error.problem}", _yaml_hint(error, text))
+            if not self._wide_colon(text, position.line):
+                self.report("yaml", position, f"{self.what} is not YAML: {error.problem}", _yaml_hint(error, text))
             return None
         except (yaml.YAMLError, RecursionError, ValueError) as error:
             position = Position(self.file, self.first_line)
@@ -74,9 +77,21 @@ class YamlReader:
             return None
         if not isinstance(root, yaml.MappingNode):
             position = Position(self.file, self.first_line)
-            self.report("yaml", position, f"{self.what} holds no keys", "write `key: value` lines")
+            if not self._wide_colon(text, self.first_line + text.count("\n")):
+                self.report("yaml", position, f"{self.what} holds no keys", "write `key: value` lines")
             return None
         return root
+
+    def _wide_colon(self, text: str, last_line: int) -> bool:
+        """Report the last full-width colon behind a word that begins a line up to ``last_line``; whether there is one."""
+        lines = text.split("\n")[: last_line - self.first_line + 1]
+        for number in range(len(lines) - 1, -1, -1):
+            if found := _WIDE_COLON.match(lines[number]):
+                position = Position(self.file, self.first_line + number, found.end())
+                message = f"the colon behind `{found[1]}` is a full-width one, which YAML does not know"
+                self.report("wrong-colon", position, message, f"write `{found[1]}: ` and the value behind it")
+                return True
+        return False
 
     def keys(self, node: yaml.MappingNode, what: str) -> dict[str, tuple[Position, yaml.Node]]:
         """The keys of a mapping with their own places and their values; ``what`` names the mapping in messages."""
