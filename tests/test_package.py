@@ -51,7 +51,7 @@ def user(tmp_path: Path):
         (Kind.RUNG, ["2 / 4", "Batching", "serving", "What is a batch?"], ["bandwidth", "curve", "bigger", "latency"]),
         (Kind.SIGN, ["Show that you", "请证明"], ["bandwidth", "Every step", "And then?"]),
         (Kind.LADDER, ["Climb it from memory", "2 / 4"], ["And then?"]),
-        (Kind.RED_FLAG, ["An interviewer marks this down", "Batching"], ["bandwidth", "Every step", "And then?"]),
+        (Kind.RED_FLAG, ["the interviewer marks it down", "Batching"], ["bandwidth", "Every step", "And then?"]),
         (
             Kind.PROBE,
             ["Which points do you have to make clear", "简历"],
@@ -84,7 +84,8 @@ def test_every_combination_with_an_empty_field_has_a_card(user, tmp_path: Path, 
     assert "Why does throughput stop growing?" in question
     assert "Why does throughput stop growing?" in answer
     if missing is None:
-        assert "<details" not in question + answer
+        asked_for = kind in (Kind.RUNG, Kind.SIGN, Kind.RED_FLAG, Kind.PROBE)
+        assert (question + answer).count("<details") == asked_for, "where an answer goes is all that can be unfolded"
         assert "<section" not in question + answer
         assert 'class="notice"' not in question
 
