@@ -256,6 +256,37 @@ def test_a_text_that_moved_to_another_pack_is_found_there() -> None:
     assert found(moved, old)[JOINS["Joins"][2]] == "pack/rung/Joins/2"
 
 
+TWO = {"Web": ["What is CORS?", "Name a number of your own"], "Joins": [*JOINS["Joins"], "Name a number of your own"]}
+REWORDED = {**TWO, "Joins": ["What is a hash join, and why?", *TWO["Joins"][1:]]}
+
+
+@pytest.mark.parametrize(
+    ("new", "gone"),
+    [
+        ([*pack({"Joins": REWORDED["Joins"]}, "split"), *pack({"Web": TWO["Web"]})], ()),
+        ([*pack({"Web": TWO["Web"]}, "split"), *pack({"Joins": REWORDED["Joins"]})], ()),
+        (pack({"Home": ["What is a page?"], **REWORDED}, "home"), ("pack",)),
+    ],
+    ids=["split off", "left behind", "merged into another"],
+)
+def test_a_topic_that_goes_into_another_pack_takes_all_its_notes_along(new, gone) -> None:
+    """Those too that stand in several topics in the same words, and one that is reworded in the same edit."""
+    old = ledger([*pack(TWO), *pack({"Home": ["What is a page?"]}, "home")])
+    here = new if gone else [*new, *pack({"Home": ["What is a page?"]}, "home")]
+    guids = found(here, old, gone)
+    assert "" not in guids.values()
+    assert {guid.split("/")[0] for guid in guids.values()} == {"pack", "home"}
+    matches = match(here, old, frozenset((name, "en") for name in gone))
+    for index, entry in matches.entries.items():
+        assert entry.topic == here[index].topic
+    assert matches.doubts == ()
+
+
+def test_a_topic_of_a_pack_that_is_not_looked_at_moves_nowhere() -> None:
+    moved = pack({"Joins": JOINS["Joins"]}, "web")
+    assert set(found(moved, ledger(pack(JOINS))).values()) == {""}
+
+
 def test_a_copy_in_another_pack_is_a_new_note() -> None:
     old = ledger(pack(JOINS))
     copied = [*pack(JOINS), *pack({"Web": [JOINS["Joins"][2]]}, "web")]

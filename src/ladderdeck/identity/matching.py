@@ -15,6 +15,7 @@ from ..values.model import Kind
 from ..values.note import Origin
 from ..values.wording import wording_key
 from .ledger import Entry
+from .moves import PackName, packs_today, renamed_packs
 
 WORDING, TOPIC, PLACE = 0.84, 0.12, 0.04
 """How much likeness of wording, the same topic, and the same place in it count. Moved texts are rarely reworded as well,
@@ -34,9 +35,6 @@ named in the report of the build. `tests/test_matching.py` prints the figures ar
 MARGIN = 0.04
 """A match that is better than the next one by less than this is too close to call, and reported. It is the difference
 that the place makes: what only the place decides is decided, and said."""
-
-_Pack = tuple[str, str]
-"""A pack's name and language."""
 
 
 @dataclass(frozen=True)
@@ -58,18 +56,18 @@ class Matches:
 
     entries: dict[int, Entry]
     doubts: tuple[Doubt, ...]
-    renamed: dict[_Pack, _Pack]
+    renamed: dict[PackName, PackName]
 
 
-def match(origins: Sequence[Origin], entries: Iterable[Entry], gone: frozenset[_Pack]) -> Matches:
+def match(origins: Sequence[Origin], entries: Iterable[Entry], gone: frozenset[PackName]) -> Matches:
     """Find each note's entry.
 
     ``origins`` are the notes' origins, ``entries`` all that the ledger holds, ``gone`` the packs of the ledger that no
     longer exist: only those can have been renamed. A retired entry is found by its exact wording only.
     """
     known = sorted(entries, key=lambda e: e.guid)
-    renamed = _renamed_packs(origins, known, gone)
-    matcher = _Matcher(origins, known, renamed)
+    renamed = renamed_packs(origins, known, gone)
+    matcher = _Matcher(origins, known, packs_today(origins, known, renamed, gone))
     matcher.exact()
     # A drill is its id: another id is another drill, however alike they are.
     matcher.similar([kind for kind in Kind if kind not in (Kind.LADDER, Kind.DRILL)])
@@ -80,30 +78,6 @@ def match(origins: Sequence[Origin], entries: Iterable[Entry], gone: frozenset[_
     return Matches(matcher.found, tuple(doubts), renamed)
 
 
-def _renamed_packs(origins: Sequence[Origin], entries: Sequence[Entry], gone: frozenset[_Pack]) -> dict[_Pack, _Pack]:
-    """The new name of each pack that was renamed: the unknown pack that shares most texts with it, at least a third."""
-    known = {(e.pack, e.language) for e in entries}
-    texts: dict[_Pack, set[tuple[Kind, str]]] = defaultdict(set)
-    for origin in origins:
-        if (origin.pack, origin.language) not in known:
-            texts[origin.pack, origin.language].add((origin.kind, wording_key(origin.wording)))
-    shared: Counter[tuple[_Pack, _Pack]] = Counter()
-    sizes: Counter[_Pack] = Counter()
-    for entry in entries:
-        old = (entry.pack, entry.language)
-        if old not in gone or entry.retired:
-            continue
-        sizes[old] += 1
-        for new, keys in texts.items():
-            if new[1] == entry.language and (entry.kind, wording_key(entry.text)) in keys:
-                shared[old, new] += 1
-    renamed: dict[_Pack, _Pack] = {}
-    for (old, new), count in sorted(shared.items(), key=lambda item: (-item[1], item[0])):
-        if old not in renamed and new not in renamed.values() and count * 3 >= min(sizes[old], len(texts[new])):
-            renamed[old] = new
-    return renamed
-
-
 def _place(origin: Origin) -> tuple[str, int, str]:
     return origin.topic, origin.place, origin.wording
 
@@ -111,17 +85,17 @@ def _place(origin: Origin) -> tuple[str, int, str]:
 class _Matcher:
     """One run of matching; ``found`` grows from the surest matches to the least sure."""
 
-    def __init__(self, origins: Sequence[Origin], entries: Sequence[Entry], renamed: dict[_Pack, _Pack]) -> None:
+    def __init__(self, origins: Sequence[Origin], entries: Sequence[Entry], packs: dict[str, PackName]) -> None:
         self.origins, self.entries = origins, entries
         self.keys = [wording_key(origin.wording) for origin in origins]
         self.topic_keys = [wording_key(origin.topic) for origin in origins]
         # The order in which notes are looked at: that of the texts within a topic, whatever the order of the topics.
         self.order = sorted(range(len(origins)), key=lambda i: (self.topic_keys[i], *_place(origins[i])))
-        self.packs = {e.guid: renamed.get((e.pack, e.language), (e.pack, e.language)) for e in entries}
+        self.packs = packs
         self.found: dict[int, Entry] = {}
         self.used: set[str] = set()
         self.doubts: list[Doubt] = []
-        self.topics: dict[tuple[_Pack, str], str] = {}
+        self.topics: dict[tuple[PackName, str], str] = {}
 
     def take(self, note: int, entry: Entry) -> None:
         self.found[note] = entry
@@ -129,11 +103,11 @@ class _Matcher:
 
     def exact(self) -> None:
         """Match what has the same wording. Where a wording stands several times, the topic decides, then the order."""
-        groups: dict[tuple[_Pack, Kind, str], list[int]] = defaultdict(list)
+        groups: dict[tuple[PackName, Kind, str], list[int]] = defaultdict(list)
         for index in self.order:
             origin = self.origins[index]
             groups[(origin.pack, origin.language), origin.kind, self.keys[index]].append(index)
-        candidates: dict[tuple[_Pack, Kind, str], list[Entry]] = defaultdict(list)
+        candidates: dict[tuple[PackName, Kind, str], list[Entry]] = defaultdict(list)
         for entry in self.entries:
             keys = {wording_key(text) for text in (entry.text, *entry.also)}
             for key in sorted(keys) if entry.also else keys:
@@ -177,7 +151,7 @@ class _Matcher:
     def learn_topics(self) -> None:
         """A topic was renamed to the one in which most of its notes are found now, unless its title is still there."""
         present = {((o.pack, o.language), key) for o, key in zip(self.origins, self.topic_keys, strict=True)}
-        votes: Counter[tuple[_Pack, str, str]] = Counter()
+        votes: Counter[tuple[PackName, str, str]] = Counter()
         for index, entry in self.found.items():
             pack, old = self.packs[entry.guid], wording_key(entry.topic)
             if (pack, old) not in present:
@@ -194,13 +168,13 @@ class _Matcher:
                 if of_kind is kind:
                     self._assign(notes[pack, kind], self._in_order(entries[pack, kind]))
 
-    def _left(self) -> tuple[dict[tuple[_Pack, Kind], list[int]], dict[tuple[_Pack, Kind], list[Entry]]]:
+    def _left(self) -> tuple[dict[tuple[PackName, Kind], list[int]], dict[tuple[PackName, Kind], list[Entry]]]:
         """The notes and the entries that have not found each other, by pack and kind; no retired ones."""
-        notes: dict[tuple[_Pack, Kind], list[int]] = defaultdict(list)
+        notes: dict[tuple[PackName, Kind], list[int]] = defaultdict(list)
         for index in self.order:
             if index not in self.found:
                 notes[(self.origins[index].pack, self.origins[index].language), self.origins[index].kind].append(index)
-        entries: dict[tuple[_Pack, Kind], list[Entry]] = defaultdict(list)
+        entries: dict[tuple[PackName, Kind], list[Entry]] = defaultdict(list)
         for entry in self.entries:
             if entry.guid not in self.used and not entry.retired:
                 entries[self.packs[entry.guid], entry.kind].append(entry)
@@ -246,7 +220,7 @@ class _Matcher:
                 if note is not None and note not in self.found:
                     self.take(note, entry)
 
-    def across_packs(self, gone: frozenset[_Pack]) -> None:
+    def across_packs(self, gone: frozenset[PackName]) -> None:
         """Match what moved from one pack into another, at once or with a build in between: the same kind and wording, once
         on either side."""
         packs = {(origin.pack, origin.language) for origin in self.origins} | gone
